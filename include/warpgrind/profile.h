@@ -1,0 +1,94 @@
+/* profile.h - the results of a run as plain data. Built by the engine or read from a .wgprof file; every report is a
+ * function of it. Strings are UTF-8, never NULL unless said so, owned by the profile. */
+#ifndef WARPGRIND_PROFILE_H
+#define WARPGRIND_PROFILE_H
+#include <warpgrind/warpgrind.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum wg_counter {
+#define WG_COUNTER(id, name, unit, text) WG_C_##id,
+#include <warpgrind/counters.def>
+#undef WG_COUNTER
+    WG_C_COUNT
+};
+
+enum wg_site_kind { WG_SITE_OTHER, WG_SITE_LOAD, WG_SITE_STORE, WG_SITE_ATOM, WG_SITE_RED, WG_SITE_BRANCH,
+                    WG_SITE_BARRIER, WG_SITE_ASYNC, WG_SITE_MATRIX };
+enum wg_site_space { WG_SITE_NONE, WG_SITE_GLOBAL, WG_SITE_SHARED, WG_SITE_LOCAL, WG_SITE_CONST, WG_SITE_PARAM,
+                     WG_SITE_GENERIC };
+
+/* One PTX instruction. */
+struct wg_site {
+    uint32_t source;   /* index into profile->sources, or UINT32_MAX where the PTX carries no line */
+    uint32_t line;     /* 1-based in that source; 0: unknown */
+    uint32_t inlined_source, inlined_line; /* outermost call site when inlined; line 0: not inlined */
+    uint32_t ptx_line; /* 1-based line of the PTX text */
+    uint8_t kind, space; /* enum wg_site_kind, enum wg_site_space (GENERIC: resolved at run time) */
+    uint16_t access_bytes; /* per lane; 0: not a memory access */
+    const char *text;  /* the instruction as PTX */
+    const char *opcode; /* "ld.global.f32" */
+    uint64_t c[WG_C_COUNT];
+};
+
+enum wg_severity { WG_SEVERITY_INFO, WG_SEVERITY_WARNING, WG_SEVERITY_ERROR };
+/* Something the kernel (or the host program) did wrong. id is a row of findings.def. */
+struct wg_finding {
+    const char *id, *tool;
+    uint8_t severity;
+    uint32_t source, line, other_source, other_line; /* as in wg_site; line 0: none */
+    uint64_t count;
+    uint32_t thread[3], block[3], other_thread[3], other_block[3];
+    uint64_t address;
+    const char *message; /* one or more lines, the first a whole sentence */
+};
+
+struct wg_launch_result {
+    uint32_t index;                /* launch order from 0 */
+    const char *kernel, *mangled;  /* demangled with parameter types; as in the PTX */
+    const char *module, *compiler; /* compiler: "clang 19.1.7", "nvcc 13.0", or "" */
+    const char *device;
+    uint32_t grid[3], block[3], cluster[3];
+    uint64_t static_shared, dynamic_shared, local_bytes;
+    uint32_t registers;
+    bool registers_exact;
+    uint64_t blocks_done;          /* less than the grid when it was stopped */
+    enum wg_status status;
+    const char *status_text;       /* why, when status is not WG_OK; else "" */
+    double host_seconds;           /* wall time of the simulation itself */
+    bool one_worker;               /* block order could matter, so one worker ran it in reference order */
+    uint64_t merged_sites;         /* accesses joined by the ptxas model */
+    size_t nsites;
+    struct wg_site *sites;         /* in PTX order */
+    uint64_t total[WG_C_COUNT];    /* sum over sites */
+    size_t nfindings;
+    struct wg_finding *findings;
+};
+
+struct wg_source { const char *path; const char *text; /* file contents at run time, or NULL */ };
+
+struct wg_profile {
+    uint32_t version;              /* of the file format */
+    const char *program;           /* command line, or "" */
+    const char *tool_version;      /* "warpgrind 0.1" */
+    size_t nsources;
+    struct wg_source *sources;
+    size_t nlaunches;
+    struct wg_launch_result *launches;
+    size_t nhost_findings;         /* API misuse, leaks */
+    struct wg_finding *host_findings;
+};
+
+/* Read or write a .wgprof file (docs/profile-format.md). Writing goes to a temporary beside path, then renames. */
+enum wg_status wg_profile_write(const struct wg_profile *p, const char *path, char *err, size_t n);
+enum wg_status wg_profile_read(const char *path, struct wg_profile **out, char *err, size_t n);
+void wg_profile_free(struct wg_profile *p); /* only for profiles that wg_profile_read made; NULL is fine */
+
+const char *wg_counter_name(enum wg_counter c);
+const char *wg_counter_unit(enum wg_counter c);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
