@@ -1,0 +1,68 @@
+/* handlers.h - names of the handlers of one ISA level and the descriptors that decode.c hands them. */
+#ifndef WG_EXEC_HANDLERS_H
+#define WG_EXEC_HANDLERS_H
+#include "exec/warp.h"
+
+enum wg_handler_id {
+#define WG_HANDLER_ROW(id, fn) WG_H_##id,
+#include "exec/handlers.def"
+#undef WG_HANDLER_ROW
+    WG_H_COUNT_
+};
+
+/* Address of a memory operand. */
+enum wg_addr_class { WG_ADDR_S, WG_ADDR_A, WG_ADDR_V32, WG_ADDR_V64 };
+
+/* A load, store or atomic: wg_inst.p. The address is R[i->a] (class acls) plus the int32 in i->f. */
+struct wg_mem_desc {
+    uint8_t space;   /* enum wg_site_space: GLOBAL, SHARED, LOCAL, CONST or GENERIC */
+    uint8_t acls;
+    uint8_t elem;    /* bytes of one element in memory */
+    uint8_t n;       /* elements: 1, 2, 4, 8 */
+    uint8_t cont;    /* lane bytes of the register: 2, 4, 8 */
+    uint8_t sign;    /* loads: sign-extend to the register */
+    uint8_t scalar;  /* loads: destination slots are S; then acls is S */
+    uint8_t store, masked, counted, is_volatile;
+    uint8_t atom, type; /* atomics: enum wg_atom, enum wg_type */
+    uint8_t result;     /* atomics: 0 when nothing reads it */
+    uint8_t order, scope;
+    uint8_t merge_n;    /* accesses that ptxas would join into this one; 0: counted on its own */
+    uint8_t merged_away; /* counted by its leader */
+    uint16_t merge_bytes;
+    uint32_t val[8];    /* slots; 0: sink */
+    uint32_t b, c;      /* atomics: operand slots (V) */
+};
+
+struct wg_call_copy { uint32_t from, to, words; };
+struct wg_native;
+struct wg_call_desc {
+    const struct wg_code *code;       /* NULL: indirect or native */
+    const struct wg_native *native;
+    const void *native_data;
+    uint32_t narg, nret;
+    struct wg_call_copy *arg, *ret;   /* word slots: caller -> callee, callee -> caller */
+    uint32_t ncandidates;             /* indirect */
+    const struct wg_code **candidates;
+    struct wg_call_copy **cand_arg, **cand_ret;
+    bool wide;
+    const char *name;
+};
+
+struct wg_pack_desc { uint8_t n, eb; uint32_t off[8]; };
+
+/* The handlers of one ISA level. */
+struct wg_handler_set {
+    const char *isa;
+    wg_handler basic[WG_H_COUNT_];
+    wg_handler (*mem)(const struct wg_mem_desc *d);
+};
+const struct wg_handler_set *wg_handlers_best(void);
+
+/* Natives: functions the engine provides (libdevice, vprintf, malloc, ...). Returns false after wg_fault. */
+struct wg_native {
+    const char *name;
+    bool (*fn)(struct wg_warp *w, const struct wg_inst *i, const struct wg_call_desc *d, uint32_t mask, uint32_t *ret,
+               const uint32_t *const *arg);
+};
+const struct wg_native *wg_native_find(const char *name, const void **data);
+#endif
