@@ -3,10 +3,6 @@
 #include "exec/lanes.h"
 #include <string.h>
 
-#define H(name)                                                                                                        \
-    const struct wg_inst *WG_ISA_NAME(wg_h_##name)(struct wg_warp * w, const struct wg_inst *i, char *R);              \
-    const struct wg_inst *WG_ISA_NAME(wg_h_##name)(struct wg_warp * w, const struct wg_inst *i, char *R)
-
 /* i->k1 bit k: source k is an A slot (else S); i->bytes: 4 or 8. 32-bit results are kept sign-extended. */
 #define BASE(off)        (*(const int64_t *)(R + (off)))
 #define STRIDE(bit, off) (i->k1 & (bit) ? *(const int64_t *)(R + (off) + 8) : 0)

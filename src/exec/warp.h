@@ -39,6 +39,8 @@ struct wg_split {
     const struct wg_inst *pc;
     char *R;
     uint8_t state, barrier;
+    bool any_pc; /* SYNC at bar.warp.sync: met at any address */
+    bool forced; /* goes on without the lanes it waited for */
 };
 
 /* A call frame: header, then the register file R. */
@@ -49,7 +51,8 @@ struct wg_frame {
     uint32_t local_base;         /* bytes of local memory below this frame */
     uint32_t mask;               /* lanes that entered */
     uint32_t bytes;
-    int32_t refs;                /* wide code: splits inside */
+    int32_t refs;                /* wide code: splits inside, plus one per frame called from here */
+    uint32_t depth;
     struct wg_frame *next_free;
     struct wg_frame *all;        /* every frame of the warp */
     char *arg, *retv;            /* caller's slots of parameter and result words, for natives */
@@ -76,6 +79,7 @@ struct wg_warp {
     uint32_t full;            /* lanes that exist */
     uint32_t stack_cap;
     struct wg_stack_entry *stack;
+    uint32_t lease;           /* wide code: turns the chosen split keeps although others stand lower */
     uint32_t nsplits, cur;    /* wide code: splits[cur] runs; its mask is w->mask */
     struct wg_split splits[WG_LANES];
     struct wg_frame *frames, *free_frames;
@@ -214,8 +218,9 @@ const struct wg_inst *wg_deopt(struct wg_warp *w, const struct wg_inst *i);
 const struct wg_inst *wg_wide_pick(struct wg_warp *w);
 /* Lanes of `gone` exit. Returns where to go on, or NULL with w->state DONE or blocked. i: the exit instruction. */
 const struct wg_inst *wg_lanes_exit(struct wg_warp *w, const struct wg_inst *i, uint32_t gone);
-/* Wide code: the current split waits at i for the lanes of `need` (those that still live and are not in it). */
-const struct wg_inst *wg_wide_wait(struct wg_warp *w, const struct wg_inst *i, uint32_t need);
+/* Wide code: the current split needs the lanes of `need` at i (any_pc: at any bar.warp.sync). True: go on now, w->mask may
+ * have grown. False: return *next. */
+bool wg_wide_wait(struct wg_warp *w, const struct wg_inst *i, uint32_t need, bool any_pc, const struct wg_inst **next);
 void wg_wide_merge_at(struct wg_warp *w, const struct wg_inst *i);
 struct wg_frame *wg_frame_new(struct wg_warp *w, const struct wg_code *code);
 void wg_frame_drop(struct wg_warp *w, struct wg_frame *f);
