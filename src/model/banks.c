@@ -3,6 +3,7 @@
 #include "model/clones.h"
 #include <assert.h>
 #include <stdbool.h>
+#include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
 typedef uint32_t v8 __attribute__((vector_size(32), aligned(4), may_alias));
@@ -98,7 +99,7 @@ INLINE uint32_t most_in_a_column(const uint32_t *b, unsigned n)
 INLINE uint32_t worst_bank(const uint32_t *u, unsigned n, uint32_t banks)
 {
     v8 used = {0}, changes = {0}, fell = {0}, one = used + 1;
-    uint32_t bit[64], *b = bit + 32; /* room below for shifted reads */
+    uint32_t b[32];
     for (unsigned i = 0; i < n; i += 8) {
         v8 x = *(const v8 *)(u + i), y = one << (x & (banks - 1));
         used |= y;
@@ -116,17 +117,14 @@ INLINE uint32_t worst_bank(const uint32_t *u, unsigned n, uint32_t banks)
         for (unsigned i = n; --i > 0;)
             b[i] = u[i] == u[i - 1] ? 0 : b[i];
     } else {
-        uint32_t pad[64];
-        v8 none = ~(one - one + u[0]); /* a unit number has its top bits clear, so it never equals this */
-        for (unsigned i = 0; i < n; i += 8) {
-            *(v8 *)(pad + i) = none;
-            *(v8 *)(pad + n + i) = *(const v8 *)(u + i);
-        }
-        for (unsigned i = 0; i < n; i += 8) {
-            v8 x = *(const v8 *)(u + i), repeat = {0};
-            for (unsigned k = 1; k < n; k++)
-                repeat |= (v8)(*(const v8 *)(pad + n + i - k) == x);
-            *(v8 *)(b + i) &= ~repeat;
+        uint32_t tag[256], slots = n * 8, shift = n == 32 ? 24 : n == 16 ? 25 : 26; /* a small hash of the units seen */
+        memset(tag, 0xff, slots * sizeof *tag);
+        for (unsigned i = 0; i < n; i++) {
+            uint32_t h = u[i] * 0x9e3779b1u >> shift;
+            while (tag[h] != u[i] && tag[h] != UINT32_MAX) /* a unit number has its top bits clear */
+                h = (h + 1) & (slots - 1);
+            b[i] = tag[h] == u[i] ? 0 : b[i];
+            tag[h] = u[i];
         }
     }
     return most_in_a_column(b, n);

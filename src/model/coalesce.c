@@ -2,39 +2,34 @@
 #include "model/coalesce.h"
 #include "model/clones.h"
 #include <assert.h>
+#include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
-typedef uint32_t v8 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef uint64_t v4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 INLINE uint64_t fold_or(v4 x) { return (x[0] | x[1]) | (x[2] | x[3]); }
 INLINE uint64_t fold_add(v4 x) { return (x[0] + x[1]) + (x[2] + x[3]); }
 
-/* Distinct values of x[0..31] and of x[i] >> shift, when x is in no order. pad holds values that match nothing. */
-INLINE void distinct_any(const uint32_t x[32], unsigned shift, uint32_t *n, uint32_t *nshift)
+/* Distinct sector numbers x[0..31] in no order, and the distinct lines they lie in: a small hash of lines. */
+INLINE void distinct_any(const uint32_t x[32], uint32_t *sectors, uint32_t *lines)
 {
-    uint32_t pad[64];
+    uint32_t tag[256];
+    uint8_t seen[256];
+    memset(tag, 0xff, sizeof tag);
+    uint32_t ns = 0, nl = 0;
     for (unsigned i = 0; i < 32; i++) {
-        pad[i] = UINT32_MAX;
-        pad[32 + i] = x[i];
+        uint32_t line = x[i] >> 2, h = line * 0x9e3779b1u >> 24, bit = 1u << (x[i] & 3);
+        while (tag[h] != line && tag[h] != UINT32_MAX)
+            h = (h + 1) & 255;
+        bool fresh = tag[h] != line;
+        uint32_t old = fresh ? 0 : seen[h];
+        tag[h] = line;
+        seen[h] = (uint8_t)(old | bit);
+        nl += fresh;
+        ns += !(old & bit);
     }
-    v8 a = {0}, b = {0};
-    for (unsigned i = 0; i < 32; i += 8) {
-        v8 v = *(const v8 *)(x + i), dup = {0}, near = {0};
-        for (unsigned k = 1; k < 32; k++) {
-            v8 t = *(const v8 *)(pad + 32 + i - k) ^ v;
-            dup |= (v8)(t == 0);
-            near |= (v8)(t >> shift == 0);
-        }
-        a -= dup;
-        b -= near;
-    }
-    union { v8 v; uint32_t u[8]; } ua = {.v = a}, ub = {.v = b};
-    *n = *nshift = 32;
-    for (unsigned i = 0; i < 8; i++) {
-        *n -= ua.u[i];
-        *nshift -= ub.u[i];
-    }
+    *sectors = ns;
+    *lines = nl;
 }
 
 static unsigned add_distinct(uint64_t *set, unsigned n, uint64_t v)
@@ -115,7 +110,7 @@ WG_CLONES void wg_coalesce(const uint64_t addr[32], uint32_t mask, unsigned byte
         if (far >> 31)
             coalesce_slow(a, lanes, bytes, out);
         else
-            distinct_any(x, 2, &out->sectors, &out->lines);
+            distinct_any(x, &out->sectors, &out->lines);
     }
     finish(out, lanes, bytes);
 }
