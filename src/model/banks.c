@@ -29,8 +29,8 @@ INLINE bool paired(const uint32_t *addr, uint32_t mask)
         v8 one = {0}, two = {0};
         for (unsigned i = 0; i < 32; i += 8) {
             v8 x = *(const v8 *)(addr + i);
-            one |= x ^ __builtin_shuffle(x, (v8){1, 0, 3, 2, 5, 4, 7, 6});
-            two |= x ^ __builtin_shuffle(x, (v8){2, 3, 0, 1, 6, 7, 4, 5});
+            one |= x ^ __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6);
+            two |= x ^ __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5);
         }
         return !fold_or(one) || !fold_or(two);
     }
@@ -104,7 +104,9 @@ INLINE uint32_t worst_bank(const uint32_t *u, unsigned n, uint32_t banks)
         v8 x = *(const v8 *)(u + i), y = one << (x & (banks - 1));
         used |= y;
         *(v8 *)(b + i) = y;
-        v8 before = i ? *(const v8 *)(u + i - 1) : __builtin_shuffle(x, (v8){0, 0, 1, 2, 3, 4, 5, 6});
+        v8 before = __builtin_shufflevector(x, x, 0, 0, 1, 2, 3, 4, 5, 6);
+        if (i)
+            before = *(const v8 *)(u + i - 1);
         changes -= (v8)(before != x);
         fell |= (v8)(before > x);
     }

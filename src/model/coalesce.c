@@ -82,12 +82,13 @@ WG_CLONES void wg_coalesce(const uint64_t addr[32], uint32_t mask, unsigned byte
         a = packed;
     }
     const uint64_t low = WG_SECTOR_BYTES - 1;
-    v4 up = {0}, down = {0}, ds = {0}, dl = {0}, straddle = {0}, before = *(const v4 *)a >> 5;
+    const v4 zero = {0};
+    v4 up = {0}, down = {0}, ds = {0}, dl = {0}, straddle = {0}, before = zero + (a[0] >> 5);
     for (unsigned i = 0; i < 32; i += 4) {
         v4 x = *(const v4 *)(a + i);
         straddle |= (x & low) + (bytes - 1);
         x >>= 5;
-        v4 previous = __builtin_shuffle(before, x, i ? (v4){3, 4, 5, 6} : (v4){4, 4, 5, 6}), d = x - previous;
+        v4 previous = __builtin_shufflevector(before, x, 3, 4, 5, 6), d = x - previous;
         up |= d;
         down |= previous - x;
         ds -= (v4)(d != 0);
