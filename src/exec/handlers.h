@@ -31,6 +31,7 @@ struct wg_mem_desc {
     uint16_t merge_bytes;
     uint32_t val[8];    /* slots; 0: sink */
     uint32_t b, c;      /* atomics: operand slots (V) */
+    uint32_t vb[8];     /* vector atomics: operand slots */
 };
 
 struct wg_call_copy { uint32_t from, to, words; };
