@@ -583,6 +583,7 @@ H(bar_result)
         }
     } else {
         uint32_t r = i->k1 == WG_BOOL_AND ? x->red_and : x->red_or;
+        m = WG_ON_P;
         WG_P(i->d) = (WG_P(i->d) & ~m) | (r & m);
     }
     WG_NEXT;

@@ -163,7 +163,9 @@ struct wg_code {
     uint32_t *bb_first;        /* first PTX instruction of each block */
     struct wg_inst *fast, *wide;
     uint32_t nfast, nwide;
-    uint32_t *fast_at, *wide_at; /* PTX instruction -> first decoded one */
+    uint32_t *fast_at, *wide_at; /* PTX instruction -> first decoded one, with what counts and joins */
+    uint32_t *fast_body, *wide_body; /* PTX instruction -> first decoded one that does its work */
+    uint32_t nconsts;
     uint32_t *fast_ptx;          /* decoded fast instruction -> PTX instruction */
     uint32_t *wide_ptx;
     uint32_t frame_bytes, const_bytes;

@@ -118,8 +118,11 @@ static void wake_sync(struct wg_warp *w)
             struct wg_split *t = &w->splits[j];
             if (t->state == WG_SPLIT_SYNC && t->R == R && (t->pc == pc || (t->any_pc && any))) {
                 t->state = WG_SPLIT_READY;
-                if (any) /* bar.warp.sync is done when all have arrived */
-                    t->pc++, t->wait = 0;
+                if (any) { /* bar.warp.sync is done when all have arrived: on with the next PTX instruction */
+                    const struct wg_code *c = wg_frame_of(t->R)->code;
+                    t->pc = c->wide + c->wide_at[c->wide_ptx[t->pc - c->wide] + 1] - 1;
+                    t->wait = 0;
+                }
             }
         }
     }
@@ -128,6 +131,8 @@ static void wake_sync(struct wg_warp *w)
 bool wg_wide_wait(struct wg_warp *w, const struct wg_inst *i, uint32_t need, bool any_pc, const struct wg_inst **next)
 {
     struct wg_split *s = &w->splits[w->cur];
+    const struct wg_code *c = wg_code_of(w);
+    i = c->wide + c->wide_body[c->wide_ptx[i - c->wide]]; /* temporaries are made anew after the wait */
     s->pc = i;
     if (s->forced) { /* the others cannot come */
         s->forced = false;
@@ -142,7 +147,8 @@ bool wg_wide_wait(struct wg_warp *w, const struct wg_inst *i, uint32_t need, boo
         if (!(s->wait & w->live & ~s->mask)) {
             s->state = WG_SPLIT_READY;
             s->wait = 0;
-            return true;
+            *next = i;
+            return false;
         }
     }
     s->state = WG_SPLIT_SYNC;
@@ -175,7 +181,8 @@ const struct wg_inst *wg_lanes_exit(struct wg_warp *w, const struct wg_inst *i, 
 /* ---- from fast to wide ---- */
 static const struct wg_inst *to_wide(const struct wg_code *c, const struct wg_inst *fast)
 {
-    return c->wide + c->wide_at[c->fast_ptx[fast - c->fast]];
+    uint32_t k = (uint32_t)(fast - c->fast), p = c->fast_ptx[k];
+    return c->wide + (k < c->fast_body[p] ? c->wide_at[p] : c->wide_body[p]);
 }
 
 static void widen_frame(const struct wg_frame *f)

@@ -97,6 +97,7 @@ H(vote)
         }
         WG_NEXT;
     }
+    on = WG_ON_P;
     WG_P(i->d) = (WG_P(i->d) & ~on) | (r & on);
     WG_NEXT;
 }
