@@ -12,18 +12,47 @@ struct wg_warp {
 };
 #endif
 
-/* A masked handler takes the full loop when all lanes are on; the hostile build always blends. */
+/* A masked handler hands over to the plain one when all lanes are on; the hostile build always blends. */
 #ifdef WG_HOSTILE
 #define WG_ALU_FULL(m) false
 #else
 #define WG_ALU_FULL(m) __builtin_expect((m) == ~0u, 1)
 #endif
 
+#if defined(__clang__) && defined(WG_TAIL_CALLS)
+#define WG_INSTEAD(name) __attribute__((musttail)) return name(w, i, R)
+#else
+#define WG_INSTEAD(name) return name(w, i, R)
+#endif
+
 #define WG_DECL_V(T, x) const T *x##_ = WG_VEC(T, i->x);
 #define WG_DECL_S(T, x) const T x##_ = *WG_AS(T, i->x);
 #define WG_GET_V(x) x##_[l]
 #define WG_GET_S(x) x##_
-#define WG_KEEP(m, TD, x) d[l] = WG_LANES_IN(m, l, sizeof(TD)) ? (x) : d[l]
+/* d[l] = x where lane l is in m. Selecting by bits keeps the compiler from computing x under a condition. */
+#define WG_KEEP(m, TD, x)                                                                                              \
+    do {                                                                                                               \
+        const TD x_ = (x);                                                                                             \
+        if (sizeof(TD) == 8) {                                                                                         \
+            uint64_t n_, o_;                                                                                           \
+            memcpy(&n_, &x_, sizeof(TD));                                                                              \
+            memcpy(&o_, &d[l], sizeof(TD));                                                                            \
+            o_ ^= (o_ ^ n_) & (0 - (uint64_t)(((m) & wg_lanes_bit64[l]) != 0));                                        \
+            memcpy(&d[l], &o_, sizeof(TD));                                                                            \
+        } else if (sizeof(TD) == 4) {                                                                                  \
+            uint32_t n_, o_;                                                                                           \
+            memcpy(&n_, &x_, sizeof(TD));                                                                              \
+            memcpy(&o_, &d[l], sizeof(TD));                                                                            \
+            o_ ^= (o_ ^ n_) & (0 - (uint32_t)(((m) & wg_lanes_bit32[l]) != 0));                                        \
+            memcpy(&d[l], &o_, sizeof(TD));                                                                            \
+        } else {                                                                                                       \
+            uint16_t n_, o_;                                                                                           \
+            memcpy(&n_, &x_, sizeof(TD));                                                                              \
+            memcpy(&o_, &d[l], sizeof(TD));                                                                            \
+            o_ ^= (uint16_t)((o_ ^ n_) & (0 - (uint32_t)(((m) & wg_lanes_bit32[l]) != 0)));                            \
+            memcpy(&d[l], &o_, sizeof(TD));                                                                            \
+        }                                                                                                              \
+    } while (0)
 
 /* Scalar results are zero-extended to their 8-byte slot. */
 #define WG_PUT_S(TD, x)                                                                                                \
@@ -44,10 +73,11 @@ struct wg_warp {
     }                                                                                                                  \
     WG_HANDLER(name##_m)                                                                                               \
     {                                                                                                                  \
-        TD *d = WG_VEC(TD, i->d);                                                                                      \
         const uint32_t m = WG_ON;                                                                                      \
-        decls if (WG_ALU_FULL(m)) WG_LANES_LOOP(l) d[l] = (x);                                                         \
-        else WG_LANES_LOOP(l) WG_KEEP(m, TD, x);                                                                       \
+        if (WG_ALU_FULL(m))                                                                                            \
+            WG_INSTEAD(name);                                                                                          \
+        TD *d = WG_VEC(TD, i->d);                                                                                      \
+        decls WG_LANES_LOOP(l) WG_KEEP(m, TD, x);                                                                      \
         WG_NEXT;                                                                                                       \
     }
 #define WG_PAIR_S(name, TD, decls, x)                                                                                  \

@@ -36,8 +36,9 @@ const struct wg_lanes_table *wg_lanes_named(const char *level);
 #define WG_INLINE static inline __attribute__((always_inline, unused))
 
 /* for (l = 0; l < 32; l++) whose iterations touch only their own lane of every array. */
-#if defined(__clang__)
-#define WG_LANES_LOOP(l) _Pragma("clang loop vectorize(assume_safety)") for (int l = 0; l < WG_LANES; l++)
+#if defined(__clang__) /* unrolled before it is vectorised, the loop would stay scalar */
+#define WG_LANES_LOOP(l)                                                                                               \
+    _Pragma("clang loop vectorize(assume_safety) unroll(disable)") for (int l = 0; l < WG_LANES; l++)
 #else
 #define WG_LANES_LOOP(l) _Pragma("GCC ivdep") for (int l = 0; l < WG_LANES; l++)
 #endif
