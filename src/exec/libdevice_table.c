@@ -82,9 +82,12 @@ static void commit(uint32_t *ret, const uint32_t *out, uint32_t mask, unsigned w
         }                                                                                                              \
     }
 #define RET(value) (result = (value))
+#define CANON_float(v) wg_canon_f32(v)
+#define CANON_double(v) (v)
+#define CANON_int(v) (v)
 #define STORE(type, address, value)                                                                                    \
     do {                                                                                                               \
-        type v_ = (value);                                                                                             \
+        type v_ = CANON_##type(value);                                                                                 \
         ctx->store(ctx->owner, l, address, &v_, sizeof v_);                                                            \
     } while (0)
 
