@@ -30,22 +30,18 @@ static struct table columns(const struct wg_line *l, size_t n)
         t.wavefronts |= l[i].wavefronts > 0;
         t.lanes |= average_lanes(l[i].total) < 31.95;
     }
-    t.text = 2 + 6 + 15 + (t.sectors ? 12 : 0) + (t.wavefronts ? 14 : 0) + (t.lanes ? 8 : 0) + 5;
+    t.text = 8 + 14 + (t.sectors ? 9 : 0) + (t.wavefronts ? 12 : 0) + (t.lanes ? 7 : 0) + 5;
     return t;
 }
 
 static void heading(struct wg_page *g, const struct table *t, const char *what)
 {
     wg_page_ink(g, WG_INK_DIM);
-    fprintf(g->out, "%8s%15s", what, "warp inst");
-    if (t->sectors)
-        fprintf(g->out, "%12s", "sectors/req");
-    if (t->wavefronts)
-        fprintf(g->out, "%14s", "wavefronts/req");
-    if (t->lanes)
-        fprintf(g->out, "%8s", "lanes on");
+    fprintf(g->out, "%22s%s%s%s\n", "warp", t->sectors ? "  sectors" : "", t->wavefronts ? "  wavefronts" : "",
+            t->lanes ? "  lanes" : "");
+    fprintf(g->out, "%8s%14s%s%s%s\n", what, "instructions", t->sectors ? "     /req" : "",
+            t->wavefronts ? "        /req" : "", t->lanes ? "     on" : "");
     wg_page_ink(g, WG_INK_PLAIN);
-    fputc('\n', g->out);
 }
 
 static void ratio(struct wg_page *g, int width, uint64_t a, uint64_t b)
@@ -58,13 +54,13 @@ static void ratio(struct wg_page *g, int width, uint64_t a, uint64_t b)
 static void counts(struct wg_page *g, const struct table *t, const struct wg_line *l, int mark)
 {
     char buf[WG_NUMBER_BYTES];
-    fprintf(g->out, "%15s", wg_format_count(buf, l->total[WG_C_INST]));
+    fprintf(g->out, "%14s", wg_format_count(buf, l->total[WG_C_INST]));
     if (t->sectors)
-        ratio(g, 12, l->sectors, l->sector_requests);
+        ratio(g, 9, l->sectors, l->sector_requests);
     if (t->wavefronts)
-        ratio(g, 14, l->wavefronts, l->wavefront_requests);
+        ratio(g, 12, l->wavefronts, l->wavefront_requests);
     if (t->lanes)
-        fprintf(g->out, "%8.1f", average_lanes(l->total));
+        fprintf(g->out, "%7.1f", average_lanes(l->total));
     wg_page_ink(g, mark ? WG_INK_BAD : WG_INK_PLAIN);
     fprintf(g->out, " %-2s  ", mark == 2 ? "!!" : mark ? "!" : "");
     wg_page_ink(g, WG_INK_PLAIN);
@@ -156,41 +152,53 @@ static void opcodes(struct wg_page *g, const struct wg_line *l, unsigned room)
             continue;
         if (used)
             fputs(", ", g->out);
-        used += wg_escape(g->out, l->sites[i]->opcode, strlen(l->sites[i]->opcode), room) + 2;
+        used += wg_page_text(g, l->sites[i]->opcode, room) + 2;
     }
 }
 
-static void text(struct wg_page *g, const struct table *t, const struct wg_line *l, struct cursor *cur)
+/* The source text of a row. `whole`: nothing is cut; what does not fit goes on below. */
+static void text(struct wg_page *g, const struct table *t, const struct wg_line *l, struct cursor *cur, bool whole)
 {
-    unsigned room = g->verbose ? 0 : g->width - t->text;
+    unsigned room = g->width - t->text;
+    size_t n, skip = 0;
     if (l->source == UINT32_MAX) {
-        wg_escape(g->out, l->text, strlen(l->text), room);
+        wg_page_text(g, l->text, whole ? 0 : room);
         return;
     }
-    size_t n, skip = 0;
     const char *s = text_of(cur, &g->p->sources[l->source], l->line, &n);
     if (!s) {
-        opcodes(g, l, g->width - t->text);
+        opcodes(g, l, room);
         return;
     }
     while (skip < n && (s[skip] == ' ' || s[skip] == '\t'))
         skip++;
     unsigned in = indentation(s, n), keep = in == UINT32_MAX || in < t->indent ? 0 : in - t->indent;
-    if (room && keep > room / 3)
-        keep = room / 3;
+    keep = keep > room / 3 ? room / 3 : keep;
+    s += skip;
+    n -= skip;
     wg_page_pad(g, 0, keep);
-    wg_escape(g->out, s + skip, n - skip, room ? room - keep : 0);
+    while (whole && wg_escape_width(s, n) > room - keep) {
+        size_t k = wg_escape_fit(s, n, room - keep), blank = k;
+        while (blank > k / 2 && s[blank] != ' ')
+            blank--;
+        k = blank > k / 2 ? blank + 1 : k;
+        wg_escape(g->out, s, k, 0);
+        s += k;
+        n -= k;
+        keep = room > 60 ? 8 : 4;
+        fputc('\n', g->out);
+        wg_page_pad(g, 0, t->text + keep);
+    }
+    wg_escape(g->out, s, n, whole ? 0 : room - keep);
 }
 
 static void sites(struct wg_page *g, const struct table *t, const struct wg_line *l)
 {
     for (size_t i = 0; i < l->nsites; i++) {
         const struct wg_site *s = l->sites[i];
-        struct wg_line one = {.nsites = 0};
-        const struct wg_site *slot[1];
+        struct wg_line one = {0};
         enum wg_where where;
         enum wg_how how;
-        one.sites = slot;
         memcpy(one.total, s->c, sizeof one.total);
         if (wg_fold_class(s, &where, &how)) {
             bool sh = where == WG_WHERE_SHARED;
@@ -203,7 +211,7 @@ static void sites(struct wg_page *g, const struct table *t, const struct wg_line
         counts(g, t, &one, 0);
         wg_page_ink(g, WG_INK_DIM);
         fputs("  ", g->out);
-        wg_escape(g->out, s->text, strlen(s->text), 0);
+        wg_page_text(g, s->text, 0);
         wg_page_ink(g, WG_INK_PLAIN);
         fputc('\n', g->out);
     }
@@ -259,6 +267,8 @@ static void one_source(struct wg_page *g, const struct wg_group *group, const st
     for (size_t i = 0; s && i < n; i++) {
         const char *x = text_of(&cur, s, l[i].line, &len);
         unsigned in = x && l[i].total[WG_C_INST] ? indentation(x, len) : UINT32_MAX;
+        if (in < len && x[strspn(x, " \t")] == '}')
+            continue; /* the brace that ends a function would hold all others out */
         t.indent = in < t.indent ? in : t.indent;
     }
     if (t.indent == UINT32_MAX)
@@ -273,7 +283,7 @@ static void one_source(struct wg_page *g, const struct wg_group *group, const st
         if (!shown++) {
             fputs("\n  ", g->out);
             if (s)
-                wg_escape(g->out, g->verbose ? s->path : wg_page_base(s->path), strlen(s->path), g->width - 30);
+                wg_page_text(g, g->verbose ? s->path : wg_page_base(s->path), g->width - 30);
             else
                 fputs("PTX without line numbers (compile with -lineinfo to see the source)", g->out);
             if (s && !s->text)
@@ -285,7 +295,7 @@ static void one_source(struct wg_page *g, const struct wg_group *group, const st
         fprintf(g->out, "%s%6" PRIu32, mark ? "> " : "  ", l[i].line);
         wg_page_ink(g, WG_INK_PLAIN);
         counts(g, &t, &l[i], mark);
-        text(g, &t, &l[i], &cur);
+        text(g, &t, &l[i], &cur, g->verbose || mark);
         fputc('\n', g->out);
         for (int w = 0; mark && w < WG_WHERE_COUNT && explained(group, l, n, i); w++)
             for (int h = 0; h < WG_HOW_COUNT; h++)

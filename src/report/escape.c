@@ -93,6 +93,22 @@ unsigned wg_escape(FILE *out, const char *s, size_t n, unsigned width)
     return total;
 }
 
+size_t wg_escape_fit(const char *s, size_t n, unsigned width)
+{
+    char buf[16];
+    unsigned total = 0, w;
+    uint32_t c;
+    size_t i = 0;
+    for (size_t k; i < n && s[i] != '\n'; i += k) {
+        k = next(s + i, n - i, &c);
+        shown(buf, s + i, k, c, total, &w);
+        if (total + w > width && i)
+            break;
+        total += w;
+    }
+    return i;
+}
+
 static void group(char *buf, const char *digits)
 {
     size_t n = strcspn(digits, ".");

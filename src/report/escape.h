@@ -12,6 +12,9 @@
 unsigned wg_escape(FILE *out, const char *s, size_t n, unsigned width);
 unsigned wg_escape_width(const char *s, size_t n); /* columns that wg_escape would use uncut */
 
+/* Bytes of s[0..n) that fit in `width` columns, at least one character, so that text can go on in the next line. */
+size_t wg_escape_fit(const char *s, size_t n, unsigned width);
+
 /* 1234567 -> "1,234,567". buf of WG_NUMBER_BYTES is returned. */
 #define WG_NUMBER_BYTES 32
 const char *wg_format_count(char *buf, uint64_t v);

@@ -1,7 +1,6 @@
 /* judge.c - rules that turn counts into advice. */
 #include "report/judge.h"
-#include "report/escape.h"
-#include <string.h>
+#include <stdbool.h>
 
 static bool much(uint64_t part, uint64_t whole) { return part && (double)part >= WG_JUDGE_SHARE * (double)whole; }
 
@@ -65,17 +64,17 @@ size_t wg_judge(const struct wg_group *g, const struct wg_line *lines, size_t nl
     sum_all(g->traffic, &t);
     sum(g->traffic[WG_WHERE_LOCAL], &local);
     if (much(t.wavefronts_extra, t.wavefronts))
-        v[n++] = (struct wg_advice){"shared-memory bank conflicts", "wavefronts", t.wavefronts_extra, t.wavefronts,
+        v[n++] = (struct wg_advice){"shared-memory bank conflicts", "wavefronts", "extra", t.wavefronts_extra, t.wavefronts,
                                     "lanes of a warp should meet different banks: pad the rows of the shared array by "
                                     "one element, or swizzle the column index",
                                     worst(lines, nlines, WAVEFRONTS)};
     if (much(t.sectors_extra, t.sectors))
-        v[n++] = (struct wg_advice){"uncoalesced global memory", "sectors", t.sectors_extra, t.sectors,
+        v[n++] = (struct wg_advice){"uncoalesced global memory", "sectors", "extra", t.sectors_extra, t.sectors,
                                     "neighbouring lanes should touch neighbouring addresses: let threadIdx.x run along "
                                     "the contiguous index, or go through shared memory",
                                     worst(lines, nlines, SECTORS)};
     if (much(local.sectors, t.sectors + local.sectors))
-        v[n++] = (struct wg_advice){"local memory", "sectors", local.sectors, t.sectors + local.sectors,
+        v[n++] = (struct wg_advice){"local memory", "sectors", "its own", local.sectors, t.sectors + local.sectors,
                                     "a thread's array is indexed at run time, or its address is taken: index with "
                                     "constants (unroll) or keep it in shared memory",
                                     worst(lines, nlines, LOCAL)};
@@ -84,7 +83,7 @@ size_t wg_judge(const struct wg_group *g, const struct wg_line *lines, size_t nl
     uint64_t threads = (uint64_t)b[0] * b[1] * b[2], warps = (threads + 31) / 32;
     if ((double)c[WG_C_THREAD_INST_ON] < WG_JUDGE_LANES * (double)c[WG_C_INST]) {
         bool few = warps * 32 * 3 > threads * 4; /* the block itself leaves more than a quarter of the lanes empty */
-        v[n++] = (struct wg_advice){few ? "warps that are not full" : "divergence", "lanes", idle_lanes(c),
+        v[n++] = (struct wg_advice){few ? "warps that are not full" : "divergence", "lanes", "idle", idle_lanes(c),
                                     c[WG_C_INST] * 32,
                                     few ? "make the threads of a block a multiple of 32"
                                         : "give the lanes of a warp the same path: branch on the warp, not on the lane",
@@ -106,30 +105,4 @@ bool wg_judge_line(const struct wg_group *g, const struct wg_line *l)
     sum_all(l->traffic, &own);
     return (much(own.sectors_extra, own.sectors) && own.sectors_extra * 100 >= all.sectors) ||
            (much(l->wavefronts_extra, l->wavefronts) && l->wavefronts_extra * 100 >= all.wavefronts);
-}
-
-void wg_judge_traffic(const struct wg_traffic *t, char *buf, size_t n)
-{
-    char p[WG_NUMBER_BYTES], text[128] = "";
-    if (t->sectors) {
-        if (much(t->sectors_extra, t->sectors))
-            snprintf(text, sizeof text, "%s: %s of the sectors are extra",
-                     t->sectors_extra * 2 >= t->sectors ? "uncoalesced" : "partly coalesced",
-                     wg_format_percent(p, t->sectors_extra, t->sectors));
-        else if (t->sectors_extra)
-            snprintf(text, sizeof text, "coalesced: %s of the sectors are extra",
-                     wg_format_percent(p, t->sectors_extra, t->sectors));
-        else
-            snprintf(text, sizeof text, "coalesced");
-    }
-    if (t->wavefronts) {
-        size_t used = strlen(text);
-        const char *join = used ? "; " : "";
-        if (t->wavefronts_extra)
-            snprintf(text + used, sizeof text - used, "%sbank conflicts: %s of the wavefronts are extra", join,
-                     wg_format_percent(p, t->wavefronts_extra, t->wavefronts));
-        else
-            snprintf(text + used, sizeof text - used, "%sno bank conflicts", join);
-    }
-    snprintf(buf, n, "%s", text);
 }

@@ -10,8 +10,8 @@
 
 struct wg_advice {
     const char *title;          /* "shared-memory bank conflicts" */
-    const char *unit;           /* of part and whole: "wavefronts" */
-    uint64_t part, whole;       /* part of whole is wasted */
+    const char *unit, *waste;   /* of part and whole: "wavefronts"; what the part is: "extra" */
+    uint64_t part, whole;
     const char *remedy;         /* what to try */
     const struct wg_line *line; /* the worst line, or NULL where the whole kernel is meant */
 };
@@ -20,6 +20,4 @@ enum { WG_ADVICE_MAX = 8 };
 size_t wg_judge(const struct wg_group *g, const struct wg_line *lines, size_t nlines, struct wg_advice v[WG_ADVICE_MAX]);
 /* True where a line wastes enough to be marked: a tenth of its own traffic and a hundredth of the kernel's. */
 bool wg_judge_line(const struct wg_group *g, const struct wg_line *l);
-/* A row of the traffic table in words: "coalesced", "bank conflicts: 97 % of the wavefronts are extra". */
-void wg_judge_traffic(const struct wg_traffic *t, char *buf, size_t n);
 #endif

@@ -15,6 +15,8 @@ struct wg_page {
 };
 void wg_page_ink(struct wg_page *g, enum wg_ink ink);   /* PLAIN ends the others */
 void wg_page_pad(struct wg_page *g, unsigned used, unsigned to); /* spaces from column `used` up to column `to` */
+/* wg_escape of a whole string; width 0: not cut. Returns the columns used. */
+unsigned wg_page_text(struct wg_page *g, const char *s, unsigned width);
 /* The file name of a source without its folders. */
 const char *wg_page_base(const char *path);
 

@@ -22,6 +22,11 @@ void wg_page_pad(struct wg_page *g, unsigned used, unsigned to)
         fputc(' ', g->out);
 }
 
+unsigned wg_page_text(struct wg_page *g, const char *s, unsigned width)
+{
+    return wg_escape(g->out, s, strlen(s), width);
+}
+
 const char *wg_page_base(const char *path)
 {
     const char *s = strrchr(path, '/');
@@ -91,7 +96,7 @@ static void place(struct wg_page *g, const char *label, uint32_t source, uint32_
     const struct wg_source *s = &g->p->sources[source];
     wg_page_pad(g, 0, LABEL);
     unsigned used = LABEL + (unsigned)fprintf(g->out, "%s", label);
-    used += wg_escape(g->out, wg_page_base(s->path), strlen(s->path), 40);
+    used += wg_page_text(g, wg_page_base(s->path), 40);
     used += (unsigned)fprintf(g->out, ":%" PRIu32 "  ", line);
     size_t n;
     const char *t = wg_source_line(s, line, &n);
@@ -118,21 +123,21 @@ static void finding(struct wg_page *g, const struct wg_finding *f, bool in_kerne
     char buf[WG_NUMBER_BYTES];
     wg_page_ink(g, ink);
     fprintf(g->out, "  %-*s", LABEL - 2, severity_names[sev]);
-    wg_escape(g->out, line, strlen(line), 0);
+    wg_page_text(g, line, 0);
     wg_page_ink(g, WG_INK_PLAIN);
     if (f->count > 1)
         fprintf(g->out, "   (%s times)", wg_format_count(buf, f->count));
     if (*f->id) {
         wg_page_ink(g, WG_INK_DIM);
         fputs("   [", g->out);
-        wg_escape(g->out, f->id, strlen(f->id), 40);
+        wg_page_text(g, f->id, 40);
         fputc(']', g->out);
         wg_page_ink(g, WG_INK_PLAIN);
     }
     fputc('\n', g->out);
     while ((line = strchr(line, '\n')) && *++line) {
         wg_page_pad(g, 0, LABEL);
-        wg_escape(g->out, line, strlen(line), 0);
+        wg_page_text(g, line, 0);
         fputc('\n', g->out);
     }
     bool two = (f->other_line && f->other_source < g->p->nsources) || any(f->other_thread) || any(f->other_block);
@@ -191,7 +196,7 @@ static void title(struct wg_page *g, const struct wg_group *v)
     fputc('\n', g->out);
     wg_page_ink(g, WG_INK_HEAD);
     unsigned room = g->width - (unsigned)strlen(shape) - 2;
-    wg_escape(g->out, name, strlen(name), g->verbose ? 0 : room);
+    wg_page_text(g, name, g->verbose ? 0 : room);
     fprintf(g->out, "  %s", shape);
     wg_page_ink(g, WG_INK_PLAIN);
     fputs("\n  ", g->out);
@@ -203,9 +208,11 @@ static void title(struct wg_page *g, const struct wg_group *v)
             fprintf(g->out, " to %s", wg_format_count(m, v->max_inst));
         fputs(" warp instructions each", g->out);
     }
+    if (v->host_seconds > 0)
+        fprintf(g->out, ", simulated in %.*f s", v->host_seconds < 1 ? 3 : 1, v->host_seconds);
     if (*l->compiler) {
         fputs(", PTX by ", g->out);
-        wg_escape(g->out, l->compiler, strlen(l->compiler), 40);
+        wg_page_text(g, l->compiler, 40);
     }
     fputc('\n', g->out);
 }
@@ -229,14 +236,25 @@ static void result(struct wg_page *g, const struct wg_group *v)
 static void advice(struct wg_page *g, const struct wg_advice *a, const char *fidelity)
 {
     char x[WG_NUMBER_BYTES], y[WG_NUMBER_BYTES], z[WG_NUMBER_BYTES], at[160] = "";
-    row(g, WG_INK_WARN, "to fix", fidelity, "%s: %s of %s %s are %s (%s)", a->title, wg_format_count(x, a->part),
-        wg_format_count(y, a->whole), a->unit,
-        !strcmp(a->unit, "lanes") ? "idle" : !strcmp(a->title, "local memory") ? "its" : "extra",
-        wg_format_percent(z, a->part, a->whole));
+    row(g, WG_INK_WARN, "to fix", fidelity, "%s: %s of the %s are %s", a->title, wg_format_percent(z, a->part, a->whole),
+        a->unit, a->waste);
     if (a->line && a->line->source < g->p->nsources)
-        snprintf(at, sizeof at, "%.100s:%" PRIu32 " most; ", wg_page_base(g->p->sources[a->line->source].path),
+        snprintf(at, sizeof at, "; most in %.100s:%" PRIu32, wg_page_base(g->p->sources[a->line->source].path),
                  a->line->line);
-    row(g, WG_INK_PLAIN, "", NULL, "%s%s", at, a->remedy);
+    row(g, WG_INK_PLAIN, "", NULL, "%s of %s%s", wg_format_count(x, a->part), wg_format_count(y, a->whole), at);
+    row(g, WG_INK_PLAIN, "", NULL, "%s", a->remedy);
+}
+
+/* "     32.0 wavefronts each, ideal   1.0   97 % extra" */
+static size_t traffic_text(char *buf, size_t n, const char *unit, uint64_t all, uint64_t ideal, uint64_t extra,
+                           uint64_t requests)
+{
+    char a[WG_NUMBER_BYTES], b[WG_NUMBER_BYTES], p[WG_NUMBER_BYTES];
+    size_t k = (size_t)snprintf(buf, n, "%8s %s each, ideal %s", wg_format_ratio(a, (double)all / (double)requests), unit,
+                                wg_format_ratio(b, (double)ideal / (double)requests));
+    if (extra)
+        k += (size_t)snprintf(buf + k, n - k, ": %s extra", wg_format_percent(p, extra, all));
+    return k;
 }
 
 static void traffic(struct wg_page *g, const struct wg_group *v, const char *fidelity)
@@ -249,23 +267,19 @@ static void traffic(struct wg_page *g, const struct wg_group *v, const char *fid
     for (int w = 0; w < WG_WHERE_COUNT; w++) {
         for (int h = 0; h < WG_HOW_COUNT; h++) {
             const struct wg_traffic *t = &v->traffic[w][h];
-            char n[WG_NUMBER_BYTES], a[WG_NUMBER_BYTES], b[WG_NUMBER_BYTES], words[128], text[160] = "";
+            char n[WG_NUMBER_BYTES], text[160] = "";
             if (!t->requests)
                 continue;
-            double r = (double)t->requests;
             if (t->sectors)
-                snprintf(text, sizeof text, "%8s sectors a request, ideal %s", wg_format_ratio(a, (double)t->sectors / r),
-                         wg_format_ratio(b, (double)t->sectors_ideal / r));
-            if (t->wavefronts) {
-                size_t k = strlen(text);
-                snprintf(text + k, sizeof text - k, "%s%8s wavefronts a request, ideal %s", k ? ";" : "",
-                         wg_format_ratio(a, (double)t->wavefronts / r),
-                         wg_format_ratio(b, (double)t->wavefronts_ideal / r));
-            }
-            wg_judge_traffic(t, words, sizeof words);
-            row(g, WG_INK_PLAIN, names[w][h], fidelity, "%13s requests %s", wg_format_count(n, t->requests), text);
-            if (*words && (t->sectors_extra || t->wavefronts_extra))
-                row(g, WG_INK_PLAIN, "", NULL, "%13s %s", "", words);
+                traffic_text(text, sizeof text, "sectors", t->sectors, t->sectors_ideal, t->sectors_extra, t->requests);
+            if (t->sectors)
+                row(g, WG_INK_PLAIN, names[w][h], fidelity, "%13s requests %s", wg_format_count(n, t->requests), text);
+            if (t->wavefronts)
+                traffic_text(text, sizeof text, "wavefronts", t->wavefronts, t->wavefronts_ideal, t->wavefronts_extra,
+                             t->requests);
+            if (t->wavefronts || !t->sectors)
+                row(g, WG_INK_PLAIN, t->sectors ? "" : names[w][h], fidelity, "%13s %s %s",
+                    t->sectors ? "" : wg_format_count(n, t->requests), t->sectors ? "        " : "requests", text);
         }
     }
 }
@@ -278,14 +292,13 @@ static void numbers(struct wg_page *g, const struct wg_group *v)
     const char *fidelity = v->merged_sites ? "modelled" : "exact";
     traffic(g, v, fidelity);
     double lanes = c[WG_C_INST] ? (double)c[WG_C_THREAD_INST_ON] / (double)c[WG_C_INST] : 0;
-    row(g, WG_INK_PLAIN, "lanes", "exact", "%13.1f of 32 do work in a warp instruction%s", lanes,
-        lanes >= 31.95 ? ": all" : lanes >= WG_JUDGE_LANES ? "" : ": most work is done by part of a warp");
+    row(g, WG_INK_PLAIN, "lanes", "exact", "%13.1f of 32 at work in a warp instruction", lanes);
     uint64_t branches = c[WG_C_BRANCH_UNIFORM] + c[WG_C_BRANCH_DIVERGENT];
     if (branches)
-        row(g, WG_INK_PLAIN, "branches", "exact", "%13s by a warp, %s of them split it", wg_format_count(a, branches),
+        row(g, WG_INK_PLAIN, "branches", "exact", "%13s executed by warps, %s divergent", wg_format_count(a, branches),
             c[WG_C_BRANCH_DIVERGENT] ? wg_format_percent(b, c[WG_C_BRANCH_DIVERGENT], branches) : "none");
     if (v->barriers)
-        row(g, WG_INK_PLAIN, "barriers", "exact", "%13s by a warp", wg_format_count(a, v->barriers));
+        row(g, WG_INK_PLAIN, "barriers", "exact", "%13s executed by warps", wg_format_count(a, v->barriers));
     uint64_t shared = l->static_shared + l->dynamic_shared;
     if (shared)
         row(g, WG_INK_PLAIN, "shared memory", "exact", "%13s bytes a block, %s of them dynamic", wg_format_count(a, shared),
@@ -348,10 +361,10 @@ static void summary(struct wg_page *g, const struct wg_group *v, size_t n, const
     }
     count(&t, host, nhost);
     wg_page_ink(g, WG_INK_HEAD);
-    unsigned used = wg_escape(g->out, p->tool_version, strlen(p->tool_version), 40);
+    unsigned used = wg_page_text(g, p->tool_version, 40);
     wg_page_ink(g, WG_INK_PLAIN);
     fputs("   ", g->out);
-    used += 3 + wg_escape(g->out, p->program, strlen(p->program), g->verbose ? 0 : g->width - used - 3);
+    used += 3 + wg_page_text(g, p->program, g->verbose ? 0 : g->width - used - 3);
     fputc('\n', g->out);
     wg_page_pad(g, 0, 2);
     fprintf(g->out, "%zu kernel%s, %s launch%s, %s", kernels, plural(kernels), wg_format_count(a, p->nlaunches),
@@ -360,7 +373,7 @@ static void summary(struct wg_page *g, const struct wg_group *v, size_t n, const
         fprintf(g->out, ", %zu thing%s to fix", fixes, plural(fixes));
     if (p->nlaunches && *p->launches[0].device) {
         fputs("; a model of ", g->out);
-        wg_escape(g->out, p->launches[0].device, strlen(p->launches[0].device), 40);
+        wg_page_text(g, p->launches[0].device, 40);
     }
     fputc('\n', g->out);
 }
