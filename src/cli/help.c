@@ -64,7 +64,7 @@ enum { NTOPICS = sizeof topics / sizeof *topics };
 
 int wg_help_version(void)
 {
-    printf("warpgrind %s\nprofile format %d\n", WARPGRIND_VERSION, 1);
+    puts("warpgrind " WARPGRIND_VERSION);
     return 0;
 }
 
