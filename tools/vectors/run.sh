@@ -2,7 +2,7 @@
 # run.sh - runs every variant of tests/ref/legal.def on the GPU at hand: run.sh OUTDIR
 # Writes OUTDIR/<gpu>.bin.gz, to be committed as tests/ops/data/<gpu>.bin.gz, and OUTDIR/log.txt with what was refused.
 # Needs cc, nvcc (12.4 or later) and a GPU of compute capability 9.0 or later; about a minute.
-set -eu
+set -euo pipefail
 [ $# = 1 ] || { echo "usage: run.sh OUTDIR" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
