@@ -37,7 +37,7 @@ static unsigned compare(const struct ref_variant *v, const struct vectors *all, 
             uint64_t got[REF_MAX] = {0};
             for (unsigned k = 0; k < v->ndst; k++)
                 got[k] = hw->dst[k][base + l];
-            if (worst == REF_UNKNOWN || !ref_accept(&in, src[l], v->ndst, v->dst, dst[l], got, kind[l])) {
+            if (worst == REF_UNKNOWN || !ref_accept(&in, src[l], v->ndst, dst[l], got, kind[l])) {
                 if (wrong++ < 3)
                     show(v, hw, base + l, src[l], dst[l]);
             }

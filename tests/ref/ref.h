@@ -67,8 +67,8 @@ bool ref_has(const struct ref_inst *i, const char *mod);
 enum ref_kind ref_eval(const struct ref_inst *in, const uint64_t *src, uint64_t *dst);
 /* Does got satisfy what PTX promises for these operands? For EXACT: equal bits, except that any NaN stands for any other
  * where payloads are not promised. */
-bool ref_accept(const struct ref_inst *in, const uint64_t *src, unsigned ndst, const uint8_t *dst_type,
-                const uint64_t *want, const uint64_t *got, enum ref_kind kind);
+bool ref_accept(const struct ref_inst *in, const uint64_t *src, unsigned ndst, const uint64_t *want,
+                const uint64_t *got, enum ref_kind kind);
 /* Cross-lane operations: src[lane], dst[lane]; lanes outside active are left alone. */
 enum ref_kind ref_warp(const struct ref_inst *in, uint32_t active, const uint64_t src[REF_WARP][REF_MAX],
                        uint64_t dst[REF_WARP][REF_MAX]);
