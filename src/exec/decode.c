@@ -796,6 +796,7 @@ enum wg_status wg_decode_kernel(const struct wg_ptx_module *m, const struct wg_f
     d.tail = &d.units;
     d.h = wg_handlers_best();
     kc->module = m;
+    kc->handlers = d.h;
     kc->affine_tid = o->affine_tid;
     kc->counters = o->counters;
     bool ok = wg_decode_function(&d, entry) && discover(&d);

@@ -22,10 +22,12 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "slots are little-endi
 
 /* What one copy of the handlers offers. A new handler file adds a member here and a line in lanes_table.c. */
 struct wg_alu_table;
+struct wg_handler_set;
 enum { WG_LANES_ALU_TABLES = 2 };
 struct wg_lanes_table {
     const char *level; /* "v3" */
     const struct wg_alu_table *alu[WG_LANES_ALU_TABLES];
+    const struct wg_handler_set *handlers;
 };
 /* The widest level that this host runs, or the one that the environment variable WARPGRIND_ISA names (v2, v3, v4) when
  * the host can run it; an unknown or unsupported name is ignored, wg_lanes_named says so. Never NULL. */

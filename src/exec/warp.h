@@ -87,7 +87,8 @@ struct wg_warp {
     uint64_t local_bytes;
     uint32_t tid0[3];         /* of lane 0; enough where the block's x is a multiple of 32 or the block is flat */
     uint32_t async_groups;    /* cp.async: committed groups */
-    uint64_t insts;           /* executed since launch start, for clock */
+    uint64_t insts, turns;    /* what clock() is made of */
+    struct wg_frame *root;    /* the kernel's own frame */
     uint16_t *tid[3];         /* per lane, general block shapes */
 } __attribute__((aligned(64)));
 
@@ -106,10 +107,9 @@ struct wg_block {
     uint32_t shared_bytes;
     struct wg_barrier bar[WG_BARRIERS];
     struct wg_worker *wk;
-    bool started, done;
+    bool any_exit;
     uint32_t cluster_rank;
     struct wg_block *next;
-    void *code_for; /* whose constants the frames hold */
 };
 
 struct wg_bb_count { uint64_t exec, lanes; };
@@ -146,11 +146,9 @@ struct wg_worker {
     struct wg_site_count *site;
     struct wg_fault fault;
     uint64_t changes; /* stores and atomics that changed memory, barriers, exits: progress */
-    uint64_t blocks_done;
+    uint64_t blocks_done, seen_done;
     uint64_t lo, hi;  /* global memory bounds, copied for the handlers */
     const uint8_t *params;
-    uint64_t clock;
-    char *arena_regs;
 };
 
 /* One function decoded for one block shape. */
@@ -188,6 +186,7 @@ struct wg_kernel_code {
     uint64_t static_shared_exact;
     uint64_t local_bytes;   /* upper bound per thread without recursion */
     bool affine_tid, counters, order_matters, uses_barrier, has_calls;
+    const struct wg_handler_set *handlers;
     struct wg_kernel_code *next;
 };
 
@@ -206,8 +205,10 @@ struct wg_run {
     uint64_t param_addr;     /* parameters in device memory */
     uint32_t nworkers;
     struct wg_worker *workers;
-    pthread_mutex_t lock;
+    double last_progress;
+    uint32_t *bb_len;        /* PTX instructions of each basic block */
 };
+void wg_run_close(struct wg_run *r);
 
 /* ---- between handler files ---- */
 /* Record what a lane did wrong at i and stop the launch. Returns NULL. lane < 0: the whole warp. */

@@ -1,10 +1,13 @@
 /* wide.c - diverged lanes as independently scheduled splits, and the way from fast code into wide code. */
 #include "exec/handlers.h"
+#include "exec/lanes.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* Turns a ready split may be passed over before it runs, and turns it then keeps. */
 enum { AGE_MAX = 256, LEASE = 64 };
+
+const struct wg_handler_set *wg_handlers_best(void) { return wg_lanes_best()->handlers; }
 
 const struct wg_code *wg_code_of(const struct wg_warp *w) { return wg_frame_of(w->R)->code; }
 
@@ -209,7 +212,7 @@ static void widen_frame(const struct wg_frame *f)
 static const struct wg_inst *wide_return(const struct wg_code *c, const struct wg_inst *ret)
 {
     uint32_t p = c->fast_ptx[ret - 1 - c->fast];
-    const struct wg_handler_set *h = wg_handlers_best();
+    const struct wg_handler_set *h = c->kernel->handlers;
     const struct wg_inst *x = c->wide + c->wide_at[p];
     while (x->fn != h->basic[WG_H_CALL] && x->fn != h->basic[WG_H_ICALL])
         x++;
