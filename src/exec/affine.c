@@ -3,10 +3,6 @@
 #include "exec/lanes.h"
 #include <string.h>
 
-#define H(name)                                                                                                        \
-    const struct wg_inst *WG_ISA_NAME(wg_h_##name)(struct wg_warp * w, const struct wg_inst *i, char *R);              \
-    const struct wg_inst *WG_ISA_NAME(wg_h_##name)(struct wg_warp * w, const struct wg_inst *i, char *R)
-
 /* i->k1 bit k: source k is an A slot (else S); i->bytes: 4 or 8. 32-bit results are kept sign-extended. */
 #define BASE(off)        (*(const int64_t *)(R + (off)))
 #define STRIDE(bit, off) (i->k1 & (bit) ? *(const int64_t *)(R + (off) + 8) : 0)
@@ -178,7 +174,7 @@ H(resize_s)
 H(pnot) { WG_P(i->d) = ~WG_P(i->a); WG_NEXT; }
 H(pmov)
 {
-    uint32_t m = WG_ON;
+    uint32_t m = WG_ON_P;
     WG_P(i->d) = (WG_P(i->d) & ~m) | ((WG_P(i->a) ^ (uint32_t)i->imm) & m);
     WG_NEXT;
 }
@@ -332,7 +328,7 @@ static inline bool in_space(const struct wg_warp *w, uint64_t a, unsigned space)
 }
 H(isspacep)
 {
-    uint32_t m = WG_ON, r = 0;
+    uint32_t m = WG_ON_P, r = 0;
     if (i->k2)
         r = in_space(w, *(const uint64_t *)(R + i->a), i->k1) ? ~0u : 0;
     else

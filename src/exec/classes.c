@@ -143,7 +143,8 @@ static enum wg_class result(const struct ctx *c, const struct wg_instr *in)
     default:
         return WG_CLASS_V;
     }
-    if (in->op == WG_OP_UNKNOWN)
+    if (in->op == WG_OP_UNKNOWN || in->flags & WG_FLAG(CC) || in->op == WG_OP_ADDC || in->op == WG_OP_SUBC ||
+        in->op == WG_OP_MADC) /* the carry is a lane's own */
         return WG_CLASS_V;
     if (wg_affine_op(in) && in->nops >= 2 && in->ops[0].kind == WG_OPERAND_REG)
         return affine_result(c, in);

@@ -71,6 +71,9 @@ _Static_assert(sizeof(struct wg_inst) == 64, "one cache line");
 #define WG_P(off) (*(uint32_t *)(R + (off)))
 /* Lanes in which a guarded or masked instruction acts. */
 #define WG_ON (w->mask & (WG_P(i->pred) ^ i->predx))
+/* Where handlers that give one truth to a warp write their predicate: i->g set means the register is uniform, so that
+ * lanes that are off get it too. */
+#define WG_ON_P ((i->g ? ~0u : w->mask) & (WG_P(i->pred) ^ i->predx))
 
 enum wg_warp_state { WG_WARP_READY, WG_WARP_BARRIER, WG_WARP_YIELD, WG_WARP_DONE, WG_WARP_FAULT };
 

@@ -31,6 +31,7 @@ struct wg_mem_desc {
     uint16_t merge_bytes;
     uint32_t val[8];    /* slots; 0: sink */
     uint32_t b, c;      /* atomics: operand slots (V) */
+    uint32_t vb[8];     /* vector atomics: operand slots */
 };
 
 struct wg_call_copy { uint32_t from, to, words; };
@@ -55,8 +56,15 @@ struct wg_handler_set {
     const char *isa;
     wg_handler basic[WG_H_COUNT_];
     wg_handler (*mem)(const struct wg_mem_desc *d);
+    bool (*barrier_recheck)(struct wg_block *b); /* after lanes exited: releases what nobody else will reach */
 };
 const struct wg_handler_set *wg_handlers_best(void);
+/* Definition of a handler of handlers.def in a file that is compiled once per ISA level. */
+#define H(name)                                                                                                        \
+    const struct wg_inst *WG_ISA_NAME(wg_h_##name)(struct wg_warp * w, const struct wg_inst *i, char *R);              \
+    const struct wg_inst *WG_ISA_NAME(wg_h_##name)(struct wg_warp * w __attribute__((unused)),                        \
+                                                   const struct wg_inst *i __attribute__((unused)),                   \
+                                                   char *R __attribute__((unused)))
 
 /* Natives: functions the engine provides (libdevice, vprintf, malloc, ...). Returns false after wg_fault. */
 struct wg_native {

@@ -33,9 +33,11 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "slots are little-endi
 
 /* What one copy of the handlers offers. A new handler file adds a member here and a line in lanes_table.c. */
 struct wg_alu_tables;
+struct wg_handler_set;
 struct wg_lanes_table {
     const char *level; /* "v3" */
     const struct wg_alu_tables *alu;
+    const struct wg_handler_set *handlers;
 };
 /* The widest level that this host runs, or the one that the environment variable WARPGRIND_ISA names (v2, v3, v4) when
  * the host can run it; an unknown or unsupported name is ignored, wg_lanes_named says so. Never NULL. */

@@ -39,6 +39,8 @@ struct wg_split {
     const struct wg_inst *pc;
     char *R;
     uint8_t state, barrier;
+    bool any_pc; /* SYNC at bar.warp.sync: met at any address */
+    bool forced; /* goes on without the lanes it waited for */
 };
 
 /* A call frame: header, then the register file R. */
@@ -49,7 +51,8 @@ struct wg_frame {
     uint32_t local_base;         /* bytes of local memory below this frame */
     uint32_t mask;               /* lanes that entered */
     uint32_t bytes;
-    int32_t refs;                /* wide code: splits inside */
+    int32_t refs;                /* wide code: splits inside, plus one per frame called from here */
+    uint32_t depth;
     struct wg_frame *next_free;
     struct wg_frame *all;        /* every frame of the warp */
     char *arg, *retv;            /* caller's slots of parameter and result words, for natives */
@@ -76,6 +79,7 @@ struct wg_warp {
     uint32_t full;            /* lanes that exist */
     uint32_t stack_cap;
     struct wg_stack_entry *stack;
+    uint32_t lease;           /* wide code: turns the chosen split keeps although others stand lower */
     uint32_t nsplits, cur;    /* wide code: splits[cur] runs; its mask is w->mask */
     struct wg_split splits[WG_LANES];
     struct wg_frame *frames, *free_frames;
@@ -83,7 +87,8 @@ struct wg_warp {
     uint64_t local_bytes;
     uint32_t tid0[3];         /* of lane 0; enough where the block's x is a multiple of 32 or the block is flat */
     uint32_t async_groups;    /* cp.async: committed groups */
-    uint64_t insts;           /* executed since launch start, for clock */
+    uint64_t insts, turns;    /* what clock() is made of */
+    struct wg_frame *root;    /* the kernel's own frame */
     uint16_t *tid[3];         /* per lane, general block shapes */
 } __attribute__((aligned(64)));
 
@@ -102,10 +107,9 @@ struct wg_block {
     uint32_t shared_bytes;
     struct wg_barrier bar[WG_BARRIERS];
     struct wg_worker *wk;
-    bool started, done;
+    bool any_exit;
     uint32_t cluster_rank;
     struct wg_block *next;
-    void *code_for; /* whose constants the frames hold */
 };
 
 struct wg_bb_count { uint64_t exec, lanes; };
@@ -142,11 +146,9 @@ struct wg_worker {
     struct wg_site_count *site;
     struct wg_fault fault;
     uint64_t changes; /* stores and atomics that changed memory, barriers, exits: progress */
-    uint64_t blocks_done;
+    uint64_t blocks_done, seen_done;
     uint64_t lo, hi;  /* global memory bounds, copied for the handlers */
     const uint8_t *params;
-    uint64_t clock;
-    char *arena_regs;
 };
 
 /* One function decoded for one block shape. */
@@ -159,7 +161,9 @@ struct wg_code {
     uint32_t *bb_first;        /* first PTX instruction of each block */
     struct wg_inst *fast, *wide;
     uint32_t nfast, nwide;
-    uint32_t *fast_at, *wide_at; /* PTX instruction -> first decoded one */
+    uint32_t *fast_at, *wide_at; /* PTX instruction -> first decoded one, with what counts and joins */
+    uint32_t *fast_body, *wide_body; /* PTX instruction -> first decoded one that does its work */
+    uint32_t nconsts;
     uint32_t *fast_ptx;          /* decoded fast instruction -> PTX instruction */
     uint32_t *wide_ptx;
     uint32_t frame_bytes, const_bytes;
@@ -182,6 +186,7 @@ struct wg_kernel_code {
     uint64_t static_shared_exact;
     uint64_t local_bytes;   /* upper bound per thread without recursion */
     bool affine_tid, counters, order_matters, uses_barrier, has_calls;
+    const struct wg_handler_set *handlers;
     struct wg_kernel_code *next;
 };
 
@@ -200,8 +205,10 @@ struct wg_run {
     uint64_t param_addr;     /* parameters in device memory */
     uint32_t nworkers;
     struct wg_worker *workers;
-    pthread_mutex_t lock;
+    double last_progress;
+    uint32_t *bb_len;        /* PTX instructions of each basic block */
 };
+void wg_run_close(struct wg_run *r);
 
 /* ---- between handler files ---- */
 /* Record what a lane did wrong at i and stop the launch. Returns NULL. lane < 0: the whole warp. */
@@ -214,8 +221,9 @@ const struct wg_inst *wg_deopt(struct wg_warp *w, const struct wg_inst *i);
 const struct wg_inst *wg_wide_pick(struct wg_warp *w);
 /* Lanes of `gone` exit. Returns where to go on, or NULL with w->state DONE or blocked. i: the exit instruction. */
 const struct wg_inst *wg_lanes_exit(struct wg_warp *w, const struct wg_inst *i, uint32_t gone);
-/* Wide code: the current split waits at i for the lanes of `need` (those that still live and are not in it). */
-const struct wg_inst *wg_wide_wait(struct wg_warp *w, const struct wg_inst *i, uint32_t need);
+/* Wide code: the current split needs the lanes of `need` at i (any_pc: at any bar.warp.sync). True: go on now, w->mask may
+ * have grown. False: return *next. */
+bool wg_wide_wait(struct wg_warp *w, const struct wg_inst *i, uint32_t need, bool any_pc, const struct wg_inst **next);
 void wg_wide_merge_at(struct wg_warp *w, const struct wg_inst *i);
 struct wg_frame *wg_frame_new(struct wg_warp *w, const struct wg_code *code);
 void wg_frame_drop(struct wg_warp *w, struct wg_frame *f);

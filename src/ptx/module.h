@@ -73,7 +73,8 @@ struct wg_symbol {
     uint32_t ptx_line;
     const char *texmode;      /* "texref", "samplerref", "surfref" or NULL */
 };
-struct wg_reloc { uint64_t at; const struct wg_symbol *sym; int64_t addend; uint8_t bytes; bool generic; };
+/* Store the low `bytes` bytes of (address + addend) >> shift at `at`. shift is 0 but for odd uses of 0xff00(sym). */
+struct wg_reloc { uint64_t at; const struct wg_symbol *sym; int64_t addend; uint8_t bytes; bool generic; uint8_t shift; };
 struct wg_prototype { const char *name; uint32_t nret, narg; struct wg_symbol *ret, *arg; };
 
 struct wg_function {

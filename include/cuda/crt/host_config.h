@@ -1,0 +1,2 @@
+/* crt/host_config.h - nothing here depends on the host compiler. */
+#pragma once

@@ -1,0 +1,3 @@
+/* cuda_surface_types.h - a name that programs include; cuda_runtime.h has all of it. */
+#pragma once
+#include "cuda_runtime.h"

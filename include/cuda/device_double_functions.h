@@ -1,0 +1,3 @@
+/* device_double_functions.h - a name that programs include; cuda_runtime.h has all of it. */
+#pragma once
+#include "cuda_runtime.h"

@@ -1,0 +1,3 @@
+/* device_launch_parameters.h - a name that programs include; cuda_runtime.h has all of it. */
+#pragma once
+#include "cuda_runtime.h"

@@ -1,0 +1,2 @@
+/* host_config.h - nothing here depends on the host compiler. */
+#pragma once

@@ -1,0 +1,3 @@
+/* math_functions.hpp - a name that programs include; cuda_runtime.h has all of it. */
+#pragma once
+#include "cuda_runtime.h"

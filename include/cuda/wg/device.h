@@ -1,0 +1,80 @@
+/* wg/device.h - everything a kernel can use without naming a header, built on the headers that clang ships. Order
+ * matters: clang's pieces expect what the CUDA toolkit's headers would have defined before them. */
+#ifndef WG_CUDA_DEVICE_H
+#define WG_CUDA_DEVICE_H
+
+/* The host pass parses device code too; clang's own wrapper shows it the widest set, and so do we. */
+#pragma push_macro("__CUDA_ARCH__")
+#ifndef __CUDA_ARCH__
+#define __CUDA_ARCH__ 9999
+#endif
+
+#include <__clang_cuda_builtin_vars.h>
+
+extern "C" {
+__device__ int vprintf(const char *format, const char *args);
+__device__ void free(void *p) __attribute__((nothrow));
+__device__ void *malloc(size_t n) __attribute__((nothrow)) __attribute__((malloc));
+__device__ void __assertfail(const char *message, const char *file, unsigned int line, const char *function, size_t n);
+__device__ static __inline__ void __assert_fail(const char *message, const char *file, unsigned int line,
+                                                const char *function)
+{
+    __assertfail(message, file, line, function, sizeof(char));
+}
+__device__ int printf(const char *format, ...); /* clang turns it into vprintf */
+}
+namespace std {
+__device__ static __inline__ void free(void *p) { ::free(p); }
+__device__ static __inline__ void *malloc(size_t n) { return ::malloc(n); }
+}
+
+#define WG_BUILTIN(name, w)                                                                                            \
+    __device__ inline __cuda_builtin_##name##_t::operator dim3() const { return dim3(x, y, z); }                       \
+    __device__ inline __cuda_builtin_##name##_t::operator uint3() const { return {x, y, z}; }
+WG_BUILTIN(threadIdx, )
+WG_BUILTIN(blockIdx, )
+WG_BUILTIN(blockDim, )
+WG_BUILTIN(gridDim, )
+#undef WG_BUILTIN
+
+#pragma push_macro("__host__")
+#undef __host__
+#define __host__ /* the declarations below must be for the device only */
+#include <__clang_cuda_libdevice_declares.h>
+#pragma pop_macro("__host__")
+#include "libdevice_inline.h"
+
+/* The votes and shuffles without a mask are gone from the hardware; below they are made of today's. */
+#define __all wg_clang_all
+#define __any wg_clang_any
+#define __ballot wg_clang_ballot
+#include <__clang_cuda_device_functions.h>
+#undef __all
+#undef __any
+#undef __ballot
+#include <__clang_cuda_math.h>
+
+#include "atomics.h"
+#include "address_space.h"
+
+typedef unsigned int cuuint32_t; /* a driver API type that the next header uses */
+#define __shfl wg_clang_shfl
+#define __shfl_up wg_clang_shfl_up
+#define __shfl_down wg_clang_shfl_down
+#define __shfl_xor wg_clang_shfl_xor
+#include <__clang_cuda_intrinsics.h>
+#undef __shfl
+#undef __shfl_up
+#undef __shfl_down
+#undef __shfl_xor
+#include <__clang_cuda_cmath.h>
+#include <__clang_cuda_complex_builtins.h>
+#include "intrinsics.h"
+#include "minmax.h"
+#if __cplusplus >= 201103L
+#include "texture.h"
+#include "surface.h"
+#endif
+
+#pragma pop_macro("__CUDA_ARCH__")
+#endif

@@ -1,0 +1,62 @@
+/* calc.c - reading numbers from options, refusing and printing, for the calculator commands. */
+#include "cli/calc.h"
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int wg_calc_fail(const char *cmd, const char *fmt, ...)
+{
+    va_list ap;
+    fflush(stdout);
+    fprintf(stderr, "warpgrind %s: ", cmd);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+    return 1;
+}
+
+bool wg_calc_number(const char *cmd, const char *name, const char *text, uint64_t most, uint64_t *v)
+{
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(text, &end, 0);
+    unsigned shift = 0;
+    if (end != text && *end && !end[1])
+        shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    if (!isdigit((unsigned char)*text) || errno || (*end && !shift) || n > most >> shift) {
+        wg_calc_fail(cmd, "%s takes a whole number from 0 to %llu, not '%s'", name, (unsigned long long)most, text);
+        return false;
+    }
+    *v = (uint64_t)n << shift;
+    return true;
+}
+
+bool wg_calc_real(const char *cmd, const char *name, const char *text, double *v)
+{
+    char *end;
+    errno = 0;
+    *v = strtod(text, &end);
+    if (end == text || *end || errno || !isfinite(*v) || *v < 0) {
+        wg_calc_fail(cmd, "%s takes a number from 0 up, not '%s'", name, text);
+        return false;
+    }
+    return true;
+}
+
+const char *wg_calc_grouped(struct wg_calc_text *t, uint64_t v)
+{
+    char digits[24], *out = t->slot[t->next++ % 8];
+    size_t n = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)v), k = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i && (n - i) % 3 == 0)
+            out[k++] = ',';
+        out[k++] = digits[i];
+    }
+    out[k] = 0;
+    return out;
+}

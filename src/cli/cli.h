@@ -1,0 +1,54 @@
+/* cli.h - what the commands of the warpgrind program share: options, messages, exit codes. */
+#ifndef WG_CLI_CLI_H
+#define WG_CLI_CLI_H
+#include <warpgrind/profile.h>
+#include <stdio.h>
+
+/* Exit codes. A program that was started decides the code itself; 128 + N when signal N ended it. */
+enum wg_exit {
+    WG_EXIT_OK = 0,
+    WG_EXIT_USAGE = 1,  /* the command line is wrong */
+    WG_EXIT_INPUT = 2,  /* a file is missing, broken, or does not build */
+    WG_EXIT_LAUNCH = 3, /* `warpgrind run`: the launch failed, hung or was refused */
+    WG_EXIT_OUTPUT = 4, /* a report, profile or dump could not be written */
+    WG_EXIT_CANCELLED = 130,
+};
+
+struct wg_many { size_t n; const char **v; };
+struct wg_cli {
+#define WG_TOPIC(title)
+#define WG_OPTION_FLAG(field) bool field;
+#define WG_OPTION_NUMBER(field) uint64_t field; bool has_##field;
+#define WG_OPTION_TEXT(field) const char *field;
+#define WG_OPTION_MANY(field) struct wg_many field;
+#define WG_OPTION(field, kind, name, short_name, arg, commands, help) WG_OPTION_##kind(field)
+#include "cli/options.def"
+#undef WG_OPTION
+#undef WG_TOPIC
+    struct wg_many rest;  /* what is no option */
+    bool help, version;   /* --help, --version were given */
+};
+enum wg_cli_command { WG_CLI_P = 1, WG_CLI_X = 2, WG_CLI_R = 4, WG_CLI_N = 8 };
+
+/* Parses argv[0..argc), the words after the command's name. With WG_CLI_P it stops at the first word that is no option:
+ * that word and all that follow are `rest`. Returns false after printing a message. wg_cli_free frees the lists. */
+bool wg_cli_parse(struct wg_cli *o, enum wg_cli_command command, int argc, char **argv);
+void wg_cli_free(struct wg_cli *o);
+
+/* "warpgrind: ..." and a newline on stderr; returns code. Control characters in the text are escaped. */
+int wg_cli_error(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Decimal, or hexadecimal after 0x; a suffix K, M or G counts in powers of 1024. */
+bool wg_cli_number(const char *s, uint64_t *out);
+/* The word of a list that is closest to s, or NULL when none is close. */
+const char *wg_cli_nearest(const char *s, const char *const *words, size_t n);
+
+/* Writes the report of p as the options ask: to log_file, else to `out`. Returns an exit code. */
+int wg_cli_report(const struct wg_cli *o, const struct wg_profile *p, FILE *out);
+/* The folder this program lies in; false when it cannot be found. */
+bool wg_cli_self(char *buf, size_t n);
+
+int wg_cli_program(const struct wg_cli *o); /* rest: program and its arguments */
+#define WG_COMMAND(name, letter, usage, help) int wg_cmd_##name(const struct wg_cli *o);
+#include "cli/commands.def"
+#undef WG_COMMAND
+#endif

@@ -1,0 +1,240 @@
+/* atom.c - atomics and reductions: lane after lane in ascending order, atomically against other workers. */
+#include "exec/handlers.h"
+#include "exec/lanes.h"
+#include "exec/half.h"
+#include "model/banks.h"
+#include "model/coalesce.h"
+
+static float f32_of(uint32_t v)
+{
+    float f;
+    memcpy(&f, &v, 4);
+    return f;
+}
+static uint32_t u32_of(float f)
+{
+    uint32_t v;
+    memcpy(&v, &f, 4);
+    return v;
+}
+static double f64_of(uint64_t v)
+{
+    double f;
+    memcpy(&f, &v, 8);
+    return f;
+}
+static uint64_t u64_of(double f)
+{
+    uint64_t v;
+    memcpy(&v, &f, 8);
+    return v;
+}
+static uint32_t flush(uint32_t v) { return (v & 0x7f800000u) ? v : v & 0x80000000u; }
+
+static uint64_t half_op(unsigned op, unsigned type, uint16_t a, uint16_t b)
+{
+    bool bf = type == WG_T_BF16 || type == WG_T_BF16X2;
+    float x = bf ? wg_bf16_to_f32(a) : wg_f16_to_f32(a), y = bf ? wg_bf16_to_f32(b) : wg_f16_to_f32(b), r;
+    if (op == WG_ATOM_ADD)
+        r = x + y;
+    else if (x != x || y != y)
+        r = x != x ? y : x;
+    else if (op == WG_ATOM_MIN)
+        r = x < y || (x == y && (a & 0x8000)) ? x : y;
+    else
+        r = x > y || (x == y && !(a & 0x8000)) ? x : y;
+    return bf ? wg_f32_to_bf16(r) : wg_f32_to_f16(r);
+}
+
+/* The new value of a place that holds old. */
+static uint64_t apply(unsigned op, unsigned type, bool global, uint64_t old, uint64_t b, uint64_t c)
+{
+    switch (type) {
+    case WG_T_F32:
+        if (op == WG_ATOM_ADD) /* global f32 atomics flush denormals, shared ones do not: PTX ISA, atom */
+            return global ? flush(u32_of(f32_of(flush((uint32_t)old)) + f32_of(flush((uint32_t)b))))
+                          : u32_of(f32_of((uint32_t)old) + f32_of((uint32_t)b));
+        if (op == WG_ATOM_MIN || op == WG_ATOM_MAX) {
+            float x = f32_of((uint32_t)old), y = f32_of((uint32_t)b);
+            if (x != x || y != y)
+                return x != x ? b : old;
+            return (op == WG_ATOM_MIN ? x < y : x > y) ? old : b;
+        }
+        break;
+    case WG_T_F64:
+        if (op == WG_ATOM_ADD)
+            return u64_of(f64_of(old) + f64_of(b));
+        break;
+    case WG_T_F16: case WG_T_BF16:
+        if (op == WG_ATOM_ADD || op == WG_ATOM_MIN || op == WG_ATOM_MAX)
+            return half_op(op, type, (uint16_t)old, (uint16_t)b);
+        break;
+    case WG_T_F16X2: case WG_T_BF16X2:
+        if (op == WG_ATOM_ADD || op == WG_ATOM_MIN || op == WG_ATOM_MAX)
+            return half_op(op, type, (uint16_t)old, (uint16_t)b) |
+                   half_op(op, type, (uint16_t)(old >> 16), (uint16_t)(b >> 16)) << 16;
+        break;
+    default:
+        break;
+    }
+    bool wide = wg_type_bytes((enum wg_type)type) == 8, sign = wg_type_infos[type].kind == 'S';
+    bool less = sign ? (wide ? (int64_t)old < (int64_t)b : (int32_t)old < (int32_t)b)
+                     : (wide ? old < b : (uint32_t)old < (uint32_t)b);
+    switch (op) {
+    case WG_ATOM_ADD: return old + b;
+    case WG_ATOM_MIN: return less ? old : b;
+    case WG_ATOM_MAX: return less ? b : old;
+    case WG_ATOM_INC: return (uint32_t)old >= (uint32_t)b ? 0 : old + 1;
+    case WG_ATOM_DEC: return (uint32_t)old == 0 || (uint32_t)old > (uint32_t)b ? b : old - 1;
+    case WG_ATOM_AND: return old & b;
+    case WG_ATOM_OR: return old | b;
+    case WG_ATOM_XOR: return old ^ b;
+    case WG_ATOM_CAS: return old == b ? c : old;
+    default: return b;
+    }
+}
+
+static uint64_t load(const char *p, unsigned bytes)
+{
+    return bytes == 2   ? __atomic_load_n((const uint16_t *)p, __ATOMIC_RELAXED)
+           : bytes == 4 ? __atomic_load_n((const uint32_t *)p, __ATOMIC_RELAXED)
+                        : __atomic_load_n((const uint64_t *)p, __ATOMIC_RELAXED);
+}
+static bool cas(char *p, unsigned bytes, uint64_t *old, uint64_t v)
+{
+#define CAS(T)                                                                                                         \
+    do {                                                                                                               \
+        T e = (T)*old;                                                                                                 \
+        bool ok = __atomic_compare_exchange_n((T *)p, &e, (T)v, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);            \
+        *old = e;                                                                                                      \
+        return ok;                                                                                                     \
+    } while (0)
+    if (bytes == 2)
+        CAS(uint16_t);
+    if (bytes == 4)
+        CAS(uint32_t);
+    CAS(uint64_t);
+#undef CAS
+}
+
+/* Returns the old value. shared: only this worker sees the place. */
+static uint64_t one(struct wg_warp *w, const struct wg_mem_desc *d, char *p, bool shared, uint64_t b, uint64_t c)
+{
+    unsigned bytes = d->elem;
+    if (shared || w->wk->run->nworkers == 1) {
+        uint64_t old = 0;
+        memcpy(&old, p, bytes);
+        uint64_t v = apply(d->atom, d->type, !shared, old, b, c);
+        if (bytes < 8)
+            v &= (1ull << 8 * bytes) - 1;
+        w->wk->changes += v != old;
+        memcpy(p, &v, bytes);
+        return old;
+    }
+    if (d->atom == WG_ATOM_ADD && wg_type_infos[d->type].kind != 'F') {
+        w->wk->changes += b != 0;
+        return bytes == 4 ? __atomic_fetch_add((uint32_t *)p, (uint32_t)b, __ATOMIC_ACQ_REL)
+                          : __atomic_fetch_add((uint64_t *)p, b, __ATOMIC_ACQ_REL);
+    }
+    uint64_t old = load(p, bytes), v;
+    do {
+        v = apply(d->atom, d->type, true, old, b, c);
+        if (bytes < 8)
+            v &= (1ull << 8 * bytes) - 1;
+    } while (!cas(p, bytes, &old, v));
+    w->wk->changes += v != old;
+    return old;
+}
+
+static uint64_t lane_of(const char *slot, unsigned cont, unsigned l)
+{
+    return cont == 2 ? ((const uint16_t *)slot)[l] : cont == 4 ? ((const uint32_t *)slot)[l] : ((const uint64_t *)slot)[l];
+}
+
+static void count(struct wg_warp *w, const struct wg_inst *i, const uint64_t *addr, uint32_t on, bool shared,
+                  unsigned bytes)
+{
+    struct wg_site_count *c = &w->site[i->site];
+    c->access++;
+    c->bytes += (uint32_t)__builtin_popcount(on) * bytes;
+    if (shared) {
+        uint32_t a[WG_LANES];
+        for (int l = 0; l < WG_LANES; l++)
+            a[l] = (uint32_t)addr[l];
+        struct wg_banks x;
+        wg_banks(a, on, bytes, &x);
+        c->wavefronts += x.wavefronts;
+        c->wavefronts_ideal += x.ideal;
+    } else {
+        struct wg_coalesce x;
+        wg_coalesce(addr, on, bytes, &x);
+        c->tags += x.lines;
+        c->sectors += x.sectors;
+        c->sectors_ideal += x.ideal;
+    }
+}
+
+/* a: address (S, V32 or V64), b and c in the descriptor: operands, always vectors; val[0..n): results */
+H(atom)
+{
+    const struct wg_mem_desc *d = i->p;
+    uint32_t on = WG_ON;
+    if (!on)
+        return i + 1;
+    uint64_t addr[WG_LANES];
+    unsigned bytes = d->elem * d->n;
+    int64_t disp = (int32_t)i->f;
+    for (unsigned l = 0; l < 32; l++)
+        addr[l] = (d->acls == WG_ADDR_S ? *(uint64_t *)(R + i->a)
+                   : d->acls == WG_ADDR_V32 ? WG_VEC(uint32_t, i->a)[l] : WG_VEC(uint64_t, i->a)[l]) + (uint64_t)disp;
+    uint32_t sh = 0;
+    if (d->space == WG_SITE_SHARED)
+        sh = on;
+    else if (d->space == WG_SITE_GENERIC)
+        for (unsigned l = 0; l < 32; l++)
+            if (addr[l] - WG_SHARED_WINDOW < WG_WINDOW_BYTES)
+                sh |= 1u << l;
+    for (uint32_t m = on; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        bool s = sh >> l & 1;
+        if (s)
+            addr[l] &= UINT32_MAX;
+        uint64_t lo = s ? 0 : w->wk->lo, hi = s ? w->blk->shared_bytes : w->wk->hi, a = addr[l];
+        bool out = a < lo || a > hi || a + bytes > hi;
+        if (out || (a & (bytes - 1)))
+            return wg_fault(w, i, WG_KERNEL_FAULT, out ? "out-of-bounds" : "misaligned", (int)l, a,
+                            "Invalid __%s__ atomic of size %u bytes: address 0x%llx is %s", s ? "shared" : "global",
+                            bytes, (unsigned long long)a, out ? "out of bounds" : "misaligned");
+    }
+    if (d->counted) {
+        uint32_t gl = on & ~sh;
+        w->site[i->site].spaces |= (gl ? 1u << WG_SITE_GLOBAL : 0) | (on & sh ? 1u << WG_SITE_SHARED : 0);
+        if (gl)
+            count(w, i, addr, gl, false, bytes);
+        if (on & sh)
+            count(w, i, addr, on & sh, true, bytes);
+    }
+    for (uint32_t m = on; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        bool s = sh >> l & 1;
+        char *p = s ? w->blk->shared + addr[l] : (char *)addr[l];
+        for (unsigned k = 0; k < d->n; k++) {
+            uint64_t b = lane_of(R + (d->n > 1 ? d->vb[k] : d->b), d->cont, l);
+            uint64_t c = d->c ? lane_of(R + d->c, d->cont, l) : 0;
+            if (d->elem < 8) {
+                b &= (1ull << 8 * d->elem) - 1;
+                c &= (1ull << 8 * d->elem) - 1;
+            }
+            uint64_t old = one(w, d, p + k * d->elem, s, b, c);
+            if (!d->val[k])
+                continue;
+            if (d->cont == 2)
+                WG_VEC(uint16_t, d->val[k])[l] = (uint16_t)old;
+            else if (d->cont == 4)
+                WG_VEC(uint32_t, d->val[k])[l] = (uint32_t)old;
+            else
+                WG_VEC(uint64_t, d->val[k])[l] = old;
+        }
+    }
+    return i + 1;
+}

@@ -1,0 +1,91 @@
+/* emit.h - shared by the files of the decoder: operands, slots, constants and instruction emission. */
+#ifndef WG_EXEC_EMIT_H
+#define WG_EXEC_EMIT_H
+#include "exec/classes.h"
+#include "exec/decode.h"
+#include "exec/handlers.h"
+
+/* A value an instruction can read: an offset into the register file and its class. */
+struct wg_val { uint32_t off; uint8_t cls, bytes; int32_t reg; };
+
+struct wg_var_slot { const struct wg_symbol *sym; uint32_t off; }; /* .param variables of calls: words in the frame */
+
+struct wg_unit { /* one function being decoded */
+    struct wg_decoder *dec;
+    struct wg_code *code;
+    const struct wg_function *fn;
+    struct wg_cfg cfg;
+    struct wg_classes cls;
+    struct wg_unit *next;
+};
+
+struct wg_decoder {
+    const struct wg_ptx_module *m;
+    const struct wg_decode_options *o;
+    uint64_t (*symbol)(void *ctx, const struct wg_symbol *s);
+    void *ctx;
+    struct wg_kernel_code *kc;
+    struct wg_arena *a; /* kc's */
+    struct wg_arena scratch;
+    struct wg_diag *diag;
+    const struct wg_handler_set *h;
+    struct wg_unit *units, **tail;
+    const struct wg_symbol **shared_syms;
+    uint32_t *shared_offs;
+    uint32_t nshared;
+    size_t shared_cap, offs_cap;
+    uint32_t shared_top, dynamic_align;
+    bool uses_dynamic;
+};
+
+struct wg_emit { /* emission of one function in one mode */
+    struct wg_decoder *dec;
+    struct wg_unit *u;
+    const struct wg_function *fn;
+    struct wg_code *code;
+    const struct wg_handler_set *h;
+    bool wide;
+    struct wg_inst *insts;
+    uint32_t n, cap, *at, *body, *ptx;
+    size_t ptx_cap;
+    uint32_t cur;              /* PTX instruction being emitted */
+    const struct wg_instr *in;
+    /* constants */
+    uint64_t *consts;
+    uint32_t nconsts;
+    size_t consts_cap;
+    uint32_t const_limit;      /* bytes reserved at the start of the register file */
+    /* temporaries of one PTX instruction */
+    uint32_t temp0, temp, temp_end, temp_max;
+    struct wg_var_slot *vars;
+    uint32_t nvars;
+    uint8_t *shadow;           /* per register: its wide slot holds its expansion since this point of the block */
+    bool failed;
+};
+
+/* emit.c */
+struct wg_inst *wg_emit(struct wg_emit *e, wg_handler fn);              /* unguarded */
+struct wg_inst *wg_emit_h(struct wg_emit *e, enum wg_handler_id id);
+struct wg_inst *wg_emit_guarded(struct wg_emit *e, enum wg_handler_id id); /* with the PTX instruction's guard */
+void wg_emit_guard(struct wg_emit *e, struct wg_inst *i);
+uint32_t wg_emit_const(struct wg_emit *e, uint64_t bits);
+uint32_t wg_emit_temp(struct wg_emit *e, uint32_t bytes);                /* bytes > 16: a V slot */
+struct wg_val wg_emit_get(struct wg_emit *e, const struct wg_operand *o, enum wg_type t);
+struct wg_val wg_emit_natural(struct wg_emit *e, struct wg_val v, enum wg_type t);
+struct wg_val wg_emit_vec(struct wg_emit *e, struct wg_val v);           /* as V */
+struct wg_val wg_emit_dest(struct wg_emit *e, const struct wg_operand *o, enum wg_type t); /* off 0: sink */
+void wg_emit_move(struct wg_emit *e, struct wg_val to, struct wg_val from, bool masked);
+bool wg_emit_masked(const struct wg_emit *e, int32_t reg);
+bool wg_emit_uniform_pred(const struct wg_emit *e, int32_t reg); /* written as one truth for the warp */
+uint32_t wg_emit_var(struct wg_emit *e, const struct wg_symbol *s);      /* slot of a call's .param variable, 0: none */
+void wg_emit_refuse(struct wg_emit *e, const char *why);
+unsigned wg_container(enum wg_type t);
+uint64_t wg_imm_bits(const struct wg_operand *o, enum wg_type t);
+uint64_t wg_symbol_value(struct wg_emit *e, const struct wg_symbol *s, bool *is_local, uint64_t *local_off);
+/* emit_mem.c, emit_flow.c */
+void wg_emit_memory(struct wg_emit *e);
+void wg_emit_cross_lane(struct wg_emit *e);
+bool wg_emit_flow(struct wg_emit *e);  /* false: not a flow or sync operation */
+struct wg_unit *wg_decode_function(struct wg_decoder *d, const struct wg_function *f);
+uint32_t wg_shared_offset(struct wg_decoder *d, const struct wg_symbol *s);
+#endif

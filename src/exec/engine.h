@@ -1,0 +1,68 @@
+/* engine.h - the simulated device: its memory, its modules, its results. Internal to exec. */
+#ifndef WG_EXEC_ENGINE_H
+#define WG_EXEC_ENGINE_H
+#include "exec/decode.h"
+#include "model/gpus.h"
+#include "profile/profile.h"
+#include <warpgrind/warpgrind.h>
+
+struct wg_alloc_entry { uint64_t base; size_t bytes, reserved; bool internal; };
+
+struct wg_param_block { size_t n; };
+
+struct wg_kernel {
+    struct wg_module *module;
+    const struct wg_function *fn;
+    struct wg_param_info *params;
+    struct wg_kernel_code *codes; /* decoded forms, by shape and options */
+};
+
+struct wg_module {
+    struct wg *g;
+    struct wg_module *next;
+    struct wg_ptx_module *ptx;
+    const char *name, *compiler;
+    struct wg_arena arena;
+    uint32_t nkernels;
+    struct wg_kernel *kernels;
+    uint64_t *var_addr;  /* per module variable; 0: none */
+    uint64_t const_lo, const_hi; /* where .const variables lie */
+    uint64_t *blocks;    /* allocations to free with the module */
+    uint32_t nblocks;
+};
+
+struct wg_heap_block { uint64_t bytes; uint64_t free; };
+
+struct wg {
+    struct wg_options opt;
+    struct wg_arena arena;
+    struct wg_diag diag;
+    const struct wg_gpu *gpu;
+    unsigned jobs;
+    /* memory: one reserved range */
+    uint64_t lo, hi, end, top; /* hi: above the highest allocation ever; top: bytes of the modelled device */
+    uint64_t used;
+    struct wg_alloc_entry *allocs; /* by address */
+    size_t nallocs, cap_allocs;
+    uint64_t params, workspace;    /* kernel parameters; the grid barrier's memory */
+    uint64_t heap, heap_bytes;     /* device malloc */
+    pthread_mutex_t heap_lock;
+    struct wg_module *modules;
+    struct wg_profile_builder profile;
+    uint32_t nlaunches;
+    uint64_t clock;                /* simulated cycles of finished launches */
+};
+
+/* memory.c */
+enum wg_status wg_memory_open(struct wg *g);
+void wg_memory_close(struct wg *g);
+enum wg_status wg_memory_alloc(struct wg *g, size_t bytes, size_t align, bool internal, uint64_t *addr);
+uint64_t wg_heap_malloc(struct wg *g, uint64_t bytes); /* 0: none left */
+bool wg_heap_free(struct wg *g, uint64_t addr);        /* false: not a live block */
+
+/* grid.c: runs every block; faults and hangs end up in *f. */
+enum wg_status wg_run_grid(struct wg_run *r, struct wg_fault *f);
+/* results.c: from counters to the profile. */
+enum wg_status wg_results_add(struct wg_run *r, struct wg_kernel *k, const struct wg_fault *f, enum wg_status s,
+                              double seconds, bool one_worker);
+#endif

@@ -1,0 +1,189 @@
+/* results.c - from the workers' counters to the launch's entry in the profile. */
+#include "exec/engine.h"
+#include "exec/cfg.h"
+#include "exec/demangle.h"
+#include <string.h>
+
+static uint8_t site_kind(const struct wg_instr *in, bool used)
+{
+    switch (in->op) {
+    case WG_OP_LD: case WG_OP_LDU: return WG_SITE_LOAD;
+    case WG_OP_ST: return WG_SITE_STORE;
+    case WG_OP_ATOM: return used ? WG_SITE_ATOM : WG_SITE_RED;
+    case WG_OP_RED: return WG_SITE_RED;
+    case WG_OP_BRA: case WG_OP_BRX: case WG_OP_BRX_IDX: return WG_SITE_BRANCH;
+    default: break;
+    }
+    switch (wg_op_infos[in->op].group) {
+    case WG_GROUP_SYNC: return WG_SITE_BARRIER;
+    case WG_GROUP_ASYNC: return WG_SITE_ASYNC;
+    case WG_GROUP_TENSOR: return WG_SITE_MATRIX;
+    default: return WG_SITE_OTHER;
+    }
+}
+
+static uint8_t site_space(const struct wg_instr *in, uint64_t seen)
+{
+    if (wg_op_infos[in->op].group != WG_GROUP_MEM && wg_op_infos[in->op].group != WG_GROUP_ATOM)
+        return WG_SITE_NONE;
+    switch (in->space) {
+    case WG_SPACE_GLOBAL: return WG_SITE_GLOBAL;
+    case WG_SPACE_SHARED: case WG_SPACE_SHARED_CLUSTER: return WG_SITE_SHARED;
+    case WG_SPACE_LOCAL: return WG_SITE_LOCAL;
+    case WG_SPACE_CONST: return WG_SITE_CONST;
+    case WG_SPACE_PARAM: return WG_SITE_PARAM;
+    default: break;
+    }
+    for (unsigned s = WG_SITE_GLOBAL; s <= WG_SITE_LOCAL; s++)
+        if (seen == 1ull << s)
+            return (uint8_t)s;
+    return WG_SITE_GENERIC;
+}
+
+struct uses { uint32_t *n; };
+static void count_use(void *ctx, int32_t reg, bool write)
+{
+    if (!write)
+        ((struct uses *)ctx)->n[reg]++;
+}
+
+static uint32_t source_of(struct wg *g, const struct wg_ptx_module *m, uint32_t file)
+{
+    if (file >= m->nfiles || !m->files[file])
+        return UINT32_MAX;
+    return wg_profile_add_source(&g->profile, m->files[file]);
+}
+
+static void fill_site(struct wg_run *r, struct wg_site *s, const struct wg_instr *in, const struct wg_site_count *c,
+                      bool used, uint64_t exec, uint64_t lanes, uint32_t *file_map, struct wg_arena *a)
+{
+    const struct wg_ptx_module *m = r->kc->module;
+    if (in->line && in->file < m->nfiles) {
+        if (file_map[in->file] == UINT32_MAX)
+            file_map[in->file] = source_of(r->g, m, in->file);
+        s->source = file_map[in->file];
+        s->line = s->source == UINT32_MAX ? 0 : in->line;
+    } else {
+        s->source = UINT32_MAX;
+    }
+    s->inlined_source = UINT32_MAX;
+    if (in->inl_line && in->inl_file < m->nfiles) {
+        if (file_map[in->inl_file] == UINT32_MAX)
+            file_map[in->inl_file] = source_of(r->g, m, in->inl_file);
+        s->inlined_source = file_map[in->inl_file];
+        s->inlined_line = in->inl_line;
+    }
+    s->ptx_line = in->ptx_line;
+    s->kind = site_kind(in, used);
+    s->space = site_space(in, c->spaces);
+    if (s->space != WG_SITE_NONE && in->ntypes)
+        s->access_bytes = (uint16_t)(wg_type_bytes((enum wg_type)in->type[0]) * wg_vec_width((enum wg_vec)in->vec));
+    s->text = wg_arena_str(a, in->text, in->text_len);
+    s->opcode = in->mnemonic;
+    s->c[WG_C_INST] = exec;
+    s->c[WG_C_THREAD_INST] = lanes;
+    s->c[WG_C_THREAD_INST_ON] = in->guard >= 0 ? c->on : lanes;
+    s->c[WG_C_ACCESS] = c->access;
+    s->c[WG_C_TAGS] = c->tags;
+    s->c[WG_C_SECTORS] = c->sectors;
+    s->c[WG_C_SECTORS_IDEAL] = c->sectors_ideal;
+    s->c[WG_C_WAVEFRONTS] = c->wavefronts;
+    s->c[WG_C_WAVEFRONTS_IDEAL] = c->wavefronts_ideal;
+    s->c[WG_C_BYTES_USED] = c->bytes;
+    s->c[WG_C_BRANCH_UNIFORM] = c->uniform;
+    s->c[WG_C_BRANCH_DIVERGENT] = c->divergent;
+    /* an unguarded branch cannot split a warp: each execution was uniform */
+    if (in->op == WG_OP_BRA && in->guard < 0)
+        s->c[WG_C_BRANCH_UNIFORM] = exec;
+}
+
+static void fill_code(struct wg_run *r, const struct wg_code *code, struct wg_site *sites, uint32_t *file_map,
+                      struct wg_arena *a)
+{
+    const struct wg_worker *k = &r->workers[0];
+    const struct wg_function *f = code->fn;
+    struct uses u = {wg_arena_alloc(a, (f->nregs + 1) * sizeof *u.n)};
+    if (!u.n)
+        return;
+    for (uint32_t i = 0; i < f->ninstrs; i++)
+        wg_instr_regs(&f->instrs[i], count_use, &u);
+    for (uint32_t b = 0; b < code->nbb; b++) {
+        uint64_t exec = k->bb[code->bb0 + b].exec, lanes = k->bb[code->bb0 + b].lanes;
+        for (uint32_t i = code->bb_first[b]; i < code->bb_first[b + 1]; i++) {
+            const struct wg_instr *in = &f->instrs[i];
+            const struct wg_site_count *c = &k->site[code->site0 + i];
+            exec += (uint64_t)c->exec_adj;
+            bool used = in->op == WG_OP_ATOM && in->ops[0].kind == WG_OPERAND_REG && u.n[in->ops[0].reg];
+            fill_site(r, &sites[code->site0 + i], in, c, used, exec, lanes, file_map, a);
+        }
+    }
+}
+
+static const struct wg_instr *site_instr(const struct wg_kernel_code *kc, uint32_t site)
+{
+    for (uint32_t c = 0; c < kc->ncodes; c++)
+        if (site >= kc->codes[c]->site0 && site - kc->codes[c]->site0 < kc->codes[c]->fn->ninstrs)
+            return &kc->codes[c]->fn->instrs[site - kc->codes[c]->site0];
+    return NULL;
+}
+
+static enum wg_status add_fault(struct wg_run *r, const struct wg_fault *f, struct wg_arena *a)
+{
+    struct wg_finding x = {.id = f->id, .tool = f->status == WG_HANG ? "synccheck" : "memcheck",
+                           .severity = WG_SEVERITY_ERROR, .count = 1, .address = f->address, .source = UINT32_MAX,
+                           .other_source = UINT32_MAX, .message = f->text};
+    if (f->status != WG_KERNEL_FAULT && f->status != WG_HANG)
+        return WG_OK;
+    memcpy(x.block, f->ctaid, sizeof x.block);
+    memcpy(x.thread, f->tid, sizeof x.thread);
+    const struct wg_instr *in = f->site == UINT32_MAX ? NULL : site_instr(r->kc, f->site);
+    if (in) {
+        x.source = in->line ? source_of(r->g, r->kc->module, in->file) : UINT32_MAX;
+        x.line = x.source == UINT32_MAX ? 0 : in->line;
+    }
+    (void)a;
+    return wg_profile_add_finding(&r->g->profile, &x);
+}
+
+enum wg_status wg_results_add(struct wg_run *r, struct wg_kernel *k, const struct wg_fault *f, enum wg_status s,
+                              double seconds, bool one_worker)
+{
+    struct wg *g = r->g;
+    struct wg_arena a = {0};
+    uint32_t nfiles = r->kc->module->nfiles;
+    struct wg_launch_result *l = wg_profile_begin_launch(&g->profile, r->kc->counters ? r->kc->nsites : 0);
+    uint32_t *file_map = wg_arena_alloc(&a, (nfiles + 1) * sizeof *file_map);
+    if (!l || !file_map) {
+        wg_arena_free(&a);
+        return wg_diag_set(&g->diag, WG_NO_MEMORY, "out of host memory for the results");
+    }
+    for (uint32_t i = 0; i <= nfiles; i++)
+        file_map[i] = UINT32_MAX;
+    l->index = g->nlaunches;
+    l->mangled = k->fn->name;
+    l->kernel = wg_demangle(&a, k->fn->name);
+    l->module = k->module->name;
+    l->compiler = k->module->compiler;
+    l->device = g->gpu->name;
+    memcpy(l->grid, r->grid, sizeof l->grid);
+    memcpy(l->block, r->block, sizeof l->block);
+    memcpy(l->cluster, r->cfg->cluster, sizeof l->cluster);
+    l->static_shared = r->kc->static_shared_exact;
+    l->dynamic_shared = r->dynamic_shared;
+    l->local_bytes = r->kc->local_bytes;
+    l->blocks_done = r->blocks_done;
+    l->status = s;
+    l->status_text = s == WG_OK ? "" : f->text;
+    l->host_seconds = seconds;
+    l->one_worker = one_worker;
+    if (r->kc->counters)
+        for (uint32_t c = 0; c < r->kc->ncodes; c++)
+            fill_code(r, r->kc->codes[c], l->sites, file_map, &a);
+    enum wg_status t = f->set ? add_fault(r, f, &a) : WG_OK;
+    bool failed = a.failed;
+    enum wg_status e = wg_profile_end_launch(&g->profile);
+    wg_arena_free(&a);
+    if (failed || t != WG_OK || e != WG_OK)
+        return wg_diag_set(&g->diag, WG_NO_MEMORY, "out of host memory for the results");
+    return WG_OK;
+}

@@ -1,0 +1,163 @@
+/* coalesce.c - counts distinct sectors and lines of a warp access; the hot path of the counters. */
+#include "model/coalesce.h"
+#include "model/clones.h"
+#include <assert.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+typedef uint64_t v4 __attribute__((vector_size(32), aligned(8), may_alias));
+
+INLINE uint64_t fold_or(v4 x) { return (x[0] | x[1]) | (x[2] | x[3]); }
+INLINE uint64_t fold_add(v4 x) { return (x[0] + x[1]) + (x[2] + x[3]); }
+
+/* Distinct sector numbers x[0..31] in no order, and the distinct lines they lie in: a small hash of lines. */
+INLINE void distinct_any(const uint32_t x[32], uint32_t *sectors, uint32_t *lines)
+{
+    uint32_t tag[256];
+    uint8_t seen[256];
+    memset(tag, 0xff, sizeof tag);
+    uint32_t ns = 0, nl = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        uint32_t line = x[i] >> 2, h = line * 0x9e3779b1u >> 24, bit = 1u << (x[i] & 3);
+        while (tag[h] != line && tag[h] != UINT32_MAX)
+            h = (h + 1) & 255;
+        bool fresh = tag[h] != line;
+        uint32_t old = fresh ? 0 : seen[h];
+        tag[h] = line;
+        seen[h] = (uint8_t)(old | bit);
+        nl += fresh;
+        ns += !(old & bit);
+    }
+    *sectors = ns;
+    *lines = nl;
+}
+
+static unsigned add_distinct(uint64_t *set, unsigned n, uint64_t v)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (set[i] == v)
+            return n;
+    set[n] = v;
+    return n + 1;
+}
+
+/* Lanes that cross sectors, or lie further apart than 32-bit sector numbers reach: every sector, one by one. */
+static void coalesce_slow(const uint64_t *a, unsigned n, unsigned bytes, struct wg_coalesce *out)
+{
+    uint64_t sectors[32 * 5], lines[32 * 2];
+    unsigned ns = 0, nl = 0;
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t last = (a[i] + bytes - 1) >> 5;
+        for (uint64_t s = a[i] >> 5; s != ((last + 1) & (UINT64_MAX >> 5)); s = (s + 1) & (UINT64_MAX >> 5)) {
+            ns = add_distinct(sectors, ns, s);
+            nl = add_distinct(lines, nl, s >> 2);
+        }
+    }
+    out->sectors = ns;
+    out->lines = nl;
+}
+
+INLINE void finish(struct wg_coalesce *out, unsigned lanes, unsigned bytes)
+{
+    out->bytes = lanes * bytes;
+    uint32_t packed = (out->bytes + WG_SECTOR_BYTES - 1) / WG_SECTOR_BYTES;
+    out->ideal = packed < out->sectors ? packed : out->sectors;
+}
+
+WG_CLONES void wg_coalesce(const uint64_t addr[32], uint32_t mask, unsigned bytes, struct wg_coalesce *out)
+{
+    assert(bytes >= 1 && bytes <= 128);
+    uint64_t packed[32];
+    const uint64_t *a = addr;
+    unsigned lanes = 32;
+    if (mask != UINT32_MAX) {
+        *out = (struct wg_coalesce){0};
+        if (!mask)
+            return;
+        lanes = 0;
+        for (uint32_t m = mask; m; m &= m - 1)
+            packed[lanes++] = addr[__builtin_ctz(m)];
+        for (unsigned i = lanes; i < 32; i++)
+            packed[i] = packed[lanes - 1]; /* keeps the order, adds nothing */
+        a = packed;
+    }
+    const uint64_t low = WG_SECTOR_BYTES - 1;
+    const v4 zero = {0};
+    v4 up = {0}, down = {0}, ds = {0}, dl = {0}, straddle = {0}, before = zero + (a[0] >> 5);
+    for (unsigned i = 0; i < 32; i += 4) {
+        v4 x = *(const v4 *)(a + i);
+        straddle |= (x & low) + (bytes - 1);
+        x >>= 5;
+        v4 previous = __builtin_shufflevector(before, x, 3, 4, 5, 6), d = x - previous;
+        up |= d;
+        down |= previous - x;
+        ds -= (v4)(d != 0);
+        dl -= (v4)((x ^ previous) >> 2 != 0);
+        before = x;
+    }
+    if (fold_or(straddle) > low) {
+        coalesce_slow(a, lanes, bytes, out);
+    } else if (!(fold_or(up) >> 63) || !(fold_or(down) >> 63)) { /* never falls, or never rises: each change is a new value */
+        out->sectors = (uint32_t)fold_add(ds) + 1;
+        out->lines = (uint32_t)fold_add(dl) + 1;
+    } else {
+        uint64_t origin = (a[0] >> 5 & ~(uint64_t)3) - (1ull << 30), far = 0;
+        uint32_t x[32];
+        for (unsigned i = 0; i < 32; i++) {
+            uint64_t rel = (a[i] >> 5) - origin;
+            far |= rel;
+            x[i] = (uint32_t)rel;
+        }
+        if (far >> 31)
+            coalesce_slow(a, lanes, bytes, out);
+        else
+            distinct_any(x, &out->sectors, &out->lines);
+    }
+    finish(out, lanes, bytes);
+}
+
+/* Blocks of `unit` bytes touched by n lanes of `bytes` each, `stride` apart (positive), when no gap exceeds a unit. */
+static uint32_t span(uint64_t low, uint64_t stride, unsigned n, unsigned bytes, unsigned unit)
+{
+    uint64_t high = low + stride * (n - 1) + bytes - 1;
+    return (uint32_t)(high / unit - low / unit + 1);
+}
+
+void wg_coalesce_affine(uint64_t base, int64_t stride, uint32_t mask, unsigned bytes, struct wg_coalesce *out)
+{
+    assert(bytes >= 1 && bytes <= 128);
+    *out = (struct wg_coalesce){0};
+    if (!mask)
+        return;
+    unsigned first = (unsigned)__builtin_ctz(mask), n = (unsigned)__builtin_popcount(mask);
+    uint32_t run = mask >> first;
+    uint64_t step = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+    uint64_t a = base + (uint64_t)stride * first, b = a + (uint64_t)stride * (n - 1);
+    uint64_t low = stride < 0 ? b : a;
+    bool fits = step < 1ull << 40 && low <= UINT64_MAX - step * 32 - 256; /* no wrap inside the warp */
+    if (fits && (step == 0 || (run & (run + 1)) == 0)) { /* neighbouring lanes, or all alike */
+        bool aligned = (low & (bytes - 1)) == 0 && (step & (bytes - 1)) == 0 && (bytes & (bytes - 1)) == 0 &&
+                       bytes <= WG_SECTOR_BYTES;
+        if (step <= WG_SECTOR_BYTES)
+            out->sectors = span(low, step, n, bytes, WG_SECTOR_BYTES);
+        else if (aligned)
+            out->sectors = n;
+        if (step <= WG_LINE_BYTES)
+            out->lines = span(low, step, n, bytes, WG_LINE_BYTES);
+        else if (aligned)
+            out->lines = n;
+        if (out->sectors && out->lines) {
+            finish(out, n, bytes);
+            return;
+        }
+    }
+    uint64_t addr[32];
+    for (unsigned i = 0; i < 32; i++)
+        addr[i] = base + (uint64_t)stride * i;
+    wg_coalesce(addr, mask, bytes, out);
+}
+
+double wg_coalesce_efficiency(const struct wg_coalesce *c)
+{
+    return c->sectors ? (double)c->bytes / ((double)c->sectors * WG_SECTOR_BYTES) : 0.0;
+}

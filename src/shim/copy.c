@@ -1,0 +1,361 @@
+/* copy.c - copies and fills of every shape, with the checks that CUDA makes on pointers, directions and sizes. */
+#include "shim/image.h"
+#include <string.h>
+
+/* What is known of one end of a copy. Pageable host memory has no bounds here. */
+struct end {
+    bool device; /* only the device may be named for it: memory of cudaMalloc and module variables */
+    bool host;   /* the host may be named for it: pageable, pinned, managed */
+    bool bounded;
+    uint64_t room; /* bytes from the address to the end of its allocation */
+};
+
+static struct end look(struct wg_shim *s, const void *p)
+{
+    const uint64_t a = (uint64_t)(uintptr_t)p;
+    uint64_t base;
+    size_t bytes;
+    if (!wg_is_device_address(s->g, a))
+        return (struct end){.host = true};
+    if (wg_find_alloc(s->g, a, &base, &bytes) != WG_OK)
+        return (struct end){.bounded = true}; /* inside the device's range but nobody's: no copy can be right */
+    const struct wg_mem *m = wg_mem_find(s, a);
+    struct end e = {.bounded = true, .room = base + bytes - a};
+    if (m) { /* the engine may round sizes up; the program's own size is what counts */
+        const uint64_t asked = m->base + m->bytes;
+        e.room = asked > a ? asked - a : 0;
+    }
+    e.device = !m || m->kind != WG_MEM_HOST;
+    e.host = m && (m->kind == WG_MEM_HOST || m->kind == WG_MEM_MANAGED);
+    return e;
+}
+
+/* rows * planes rows of width bytes, dpitch/spitch bytes apart, planes dplane/splane bytes apart. */
+struct box {
+    char *dst;
+    const char *src;
+    size_t width, rows, planes, dpitch, spitch, dplane, splane;
+};
+
+/* Bytes from the first to one past the last byte touched; false when that overflows. */
+static bool extent_of(size_t width, size_t rows, size_t planes, size_t pitch, size_t plane, uint64_t *out)
+{
+    unsigned __int128 n = (unsigned __int128)(planes - 1) * plane + (unsigned __int128)(rows - 1) * pitch + width;
+    *out = (uint64_t)n;
+    return n <= UINT64_MAX / 2;
+}
+
+static enum cudaError check_end(struct wg_shim *s, const void *p, uint64_t bytes, bool want_device, bool any)
+{
+    if (!p)
+        return cudaErrorInvalidValue;
+    const struct end e = look(s, p);
+    if (e.bounded && (!e.device && !e.host))
+        return cudaErrorInvalidValue;
+    if (!any && (want_device ? !e.device && !e.bounded : !e.host))
+        return cudaErrorInvalidValue;
+    if (e.bounded && bytes > e.room)
+        return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
+static enum cudaError copy_box(struct wg_shim *s, const struct box *b, int kind, void *stream)
+{
+    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    if (!wg_stream_known(s, stream))
+        return cudaErrorInvalidResourceHandle;
+    if (b->width == 0 || b->rows == 0 || b->planes == 0)
+        return cudaSuccess;
+    uint64_t dbytes, sbytes;
+    if (!extent_of(b->width, b->rows, b->planes, b->dpitch, b->dplane, &dbytes) ||
+        !extent_of(b->width, b->rows, b->planes, b->spitch, b->splane, &sbytes))
+        return cudaErrorInvalidValue;
+    const bool any = kind == cudaMemcpyDefault;
+    const bool to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    const bool from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    enum cudaError e = check_end(s, b->dst, dbytes, to, any);
+    if (e == cudaSuccess)
+        e = check_end(s, b->src, sbytes, from, any);
+    if (e != cudaSuccess)
+        return e;
+    for (size_t z = 0; z < b->planes; z++) {
+        char *d = b->dst + z * b->dplane;
+        const char *r = b->src + z * b->splane;
+        const bool whole = b->dpitch == b->width && b->spitch == b->width;
+        const size_t rows = whole ? 1 : b->rows, bytes = whole ? b->width * b->rows : b->width;
+        for (size_t y = 0; y < rows; y++, d += b->dpitch, r += b->spitch) {
+            enum wg_status st = wg_copy(s->g, d, r, bytes);
+            if (st != WG_OK)
+                return wg_shim_error(st);
+        }
+    }
+    return cudaSuccess;
+}
+
+static enum cudaError copy_line(struct wg_shim *s, void *dst, const void *src, size_t n, int kind, void *stream)
+{
+    return copy_box(s, &(struct box){.dst = dst, .src = src, .width = n, .rows = 1, .planes = 1}, kind, stream);
+}
+
+static enum cudaError copy_rows(struct wg_shim *s, void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+                                size_t height, int kind, void *stream)
+{
+    if (width > dpitch || width > spitch)
+        return cudaErrorInvalidPitchValue;
+    return copy_box(s, &(struct box){dst, src, width, height, 1, dpitch, spitch, 0, 0}, kind, stream);
+}
+
+WG_API(cudaMemcpy, CONTEXT, (void *dst, const void *src, size_t n, int kind), (dst, src, n, kind))
+{
+    return copy_line(s, dst, src, n, kind, NULL);
+}
+WG_PTDS(cudaMemcpy, (void *, const void *, size_t, int));
+
+WG_API(cudaMemcpyAsync, CONTEXT, (void *dst, const void *src, size_t n, int kind, void *stream),
+       (dst, src, n, kind, stream))
+{
+    return copy_line(s, dst, src, n, kind, stream);
+}
+WG_PTSZ(cudaMemcpyAsync, (void *, const void *, size_t, int, void *));
+
+WG_API(cudaMemcpyPeer, CONTEXT, (void *dst, int dd, const void *src, int sd, size_t n), (dst, dd, src, sd, n))
+{
+    return dd || sd ? cudaErrorInvalidDevice : copy_line(s, dst, src, n, cudaMemcpyDeviceToDevice, NULL);
+}
+
+WG_API(cudaMemcpyPeerAsync, CONTEXT, (void *dst, int dd, const void *src, int sd, size_t n, void *stream),
+       (dst, dd, src, sd, n, stream))
+{
+    return dd || sd ? cudaErrorInvalidDevice : copy_line(s, dst, src, n, cudaMemcpyDeviceToDevice, stream);
+}
+
+WG_API(cudaMemcpy2D, CONTEXT,
+       (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, int kind),
+       (dst, dpitch, src, spitch, width, height, kind))
+{
+    return copy_rows(s, dst, dpitch, src, spitch, width, height, kind, NULL);
+}
+WG_PTDS(cudaMemcpy2D, (void *, size_t, const void *, size_t, size_t, size_t, int));
+
+WG_API(cudaMemcpy2DAsync, CONTEXT,
+       (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, int kind, void *stream),
+       (dst, dpitch, src, spitch, width, height, kind, stream))
+{
+    return copy_rows(s, dst, dpitch, src, spitch, width, height, kind, stream);
+}
+WG_PTSZ(cudaMemcpy2DAsync, (void *, size_t, const void *, size_t, size_t, size_t, int, void *));
+
+static char *place(const struct cudaPitchedPtr *p, const struct cudaPos *at)
+{
+    return (char *)p->ptr + at->z * p->pitch * p->ysize + at->y * p->pitch + at->x;
+}
+
+static enum cudaError copy_volume(struct wg_shim *s, const struct cudaMemcpy3DParms *p, void *stream)
+{
+    if (!p)
+        return cudaErrorInvalidValue;
+    if (p->srcArray || p->dstArray)
+        return wg_shim_refuse("cudaMemcpy3D", "a copy from or to a CUDA array");
+    if (!p->srcPtr.ptr || !p->dstPtr.ptr)
+        return cudaErrorInvalidValue;
+    if (p->extent.width + p->srcPos.x > p->srcPtr.pitch || p->extent.width + p->dstPos.x > p->dstPtr.pitch)
+        return cudaErrorInvalidPitchValue;
+    if (p->extent.depth > 1 && (p->extent.height + p->srcPos.y > p->srcPtr.ysize ||
+                                p->extent.height + p->dstPos.y > p->dstPtr.ysize))
+        return cudaErrorInvalidValue;
+    return copy_box(s, &(struct box){place(&p->dstPtr, &p->dstPos), place(&p->srcPtr, &p->srcPos), p->extent.width,
+                                     p->extent.height, p->extent.depth, p->dstPtr.pitch, p->srcPtr.pitch,
+                                     p->dstPtr.pitch * p->dstPtr.ysize, p->srcPtr.pitch * p->srcPtr.ysize},
+                    p->kind, stream);
+}
+
+WG_API(cudaMemcpy3D, CONTEXT, (const struct cudaMemcpy3DParms *p), (p)) { return copy_volume(s, p, NULL); }
+WG_PTDS(cudaMemcpy3D, (const struct cudaMemcpy3DParms *));
+
+WG_API(cudaMemcpy3DAsync, CONTEXT, (const struct cudaMemcpy3DParms *p, void *stream), (p, stream))
+{
+    return copy_volume(s, p, stream);
+}
+WG_PTSZ(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *, void *));
+
+static enum cudaError copy_peer_volume(struct wg_shim *s, const struct cudaMemcpy3DPeerParms *p, void *stream)
+{
+    if (!p)
+        return cudaErrorInvalidValue;
+    if (p->srcDevice || p->dstDevice)
+        return cudaErrorInvalidDevice;
+    const struct cudaMemcpy3DParms q = {p->srcArray, p->srcPos, p->srcPtr, p->dstArray, p->dstPos, p->dstPtr, p->extent,
+                                        cudaMemcpyDeviceToDevice};
+    return copy_volume(s, &q, stream);
+}
+
+WG_API(cudaMemcpy3DPeer, CONTEXT, (const struct cudaMemcpy3DPeerParms *p), (p)) { return copy_peer_volume(s, p, NULL); }
+WG_PTDS(cudaMemcpy3DPeer, (const struct cudaMemcpy3DPeerParms *));
+
+WG_API(cudaMemcpy3DPeerAsync, CONTEXT, (const struct cudaMemcpy3DPeerParms *p, void *stream), (p, stream))
+{
+    return copy_peer_volume(s, p, stream);
+}
+WG_PTSZ(cudaMemcpy3DPeerAsync, (const struct cudaMemcpy3DPeerParms *, void *));
+
+/* ---- variables of the program -------------------------------------------------------------------------------------- */
+
+static enum cudaError symbol_at(struct wg_shim *s, const void *symbol, size_t n, size_t offset, char **out)
+{
+    struct wg_var *v;
+    uint64_t addr;
+    size_t bytes;
+    enum cudaError e = wg_image_var(s, symbol, &v, &addr, &bytes);
+    if (e != cudaSuccess)
+        return e;
+    if (offset > bytes || n > bytes - offset)
+        return cudaErrorInvalidValue;
+    *out = (char *)(uintptr_t)addr + offset;
+    return cudaSuccess;
+}
+
+static enum cudaError to_symbol(struct wg_shim *s, const void *symbol, const void *src, size_t n, size_t offset, int kind,
+                                void *stream)
+{
+    char *at;
+    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    enum cudaError e = symbol_at(s, symbol, n, offset, &at);
+    return e == cudaSuccess ? copy_line(s, at, src, n, kind, stream) : e;
+}
+
+static enum cudaError from_symbol(struct wg_shim *s, void *dst, const void *symbol, size_t n, size_t offset, int kind,
+                                  void *stream)
+{
+    char *at;
+    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    enum cudaError e = symbol_at(s, symbol, n, offset, &at);
+    return e == cudaSuccess ? copy_line(s, dst, at, n, kind, stream) : e;
+}
+
+WG_API(cudaMemcpyToSymbol, CONTEXT, (const void *symbol, const void *src, size_t n, size_t offset, int kind),
+       (symbol, src, n, offset, kind))
+{
+    return to_symbol(s, symbol, src, n, offset, kind, NULL);
+}
+WG_PTDS(cudaMemcpyToSymbol, (const void *, const void *, size_t, size_t, int));
+
+WG_API(cudaMemcpyToSymbolAsync, CONTEXT,
+       (const void *symbol, const void *src, size_t n, size_t offset, int kind, void *stream),
+       (symbol, src, n, offset, kind, stream))
+{
+    return to_symbol(s, symbol, src, n, offset, kind, stream);
+}
+WG_PTSZ(cudaMemcpyToSymbolAsync, (const void *, const void *, size_t, size_t, int, void *));
+
+WG_API(cudaMemcpyFromSymbol, CONTEXT, (void *dst, const void *symbol, size_t n, size_t offset, int kind),
+       (dst, symbol, n, offset, kind))
+{
+    return from_symbol(s, dst, symbol, n, offset, kind, NULL);
+}
+WG_PTDS(cudaMemcpyFromSymbol, (void *, const void *, size_t, size_t, int));
+
+WG_API(cudaMemcpyFromSymbolAsync, CONTEXT,
+       (void *dst, const void *symbol, size_t n, size_t offset, int kind, void *stream),
+       (dst, symbol, n, offset, kind, stream))
+{
+    return from_symbol(s, dst, symbol, n, offset, kind, stream);
+}
+WG_PTSZ(cudaMemcpyFromSymbolAsync, (void *, const void *, size_t, size_t, int, void *));
+
+WG_API(cudaGetSymbolAddress, CONTEXT, (void **out, const void *symbol), (out, symbol))
+{
+    struct wg_var *v;
+    uint64_t addr;
+    size_t bytes;
+    if (!out)
+        return cudaErrorInvalidValue;
+    enum cudaError e = wg_image_var(s, symbol, &v, &addr, &bytes);
+    if (e == cudaSuccess)
+        *out = (void *)(uintptr_t)addr;
+    return e;
+}
+
+WG_API(cudaGetSymbolSize, CONTEXT, (size_t *out, const void *symbol), (out, symbol))
+{
+    struct wg_var *v;
+    uint64_t addr;
+    if (!out)
+        return cudaErrorInvalidValue;
+    return wg_image_var(s, symbol, &v, &addr, out);
+}
+
+/* ---- fills ----------------------------------------------------------------------------------------------------- */
+
+static enum cudaError fill_box(struct wg_shim *s, char *dst, size_t pitch, size_t plane, int byte, size_t width,
+                               size_t rows, size_t planes, void *stream)
+{
+    uint64_t bytes;
+    if (!wg_stream_known(s, stream))
+        return cudaErrorInvalidResourceHandle;
+    if (width == 0 || rows == 0 || planes == 0)
+        return cudaSuccess;
+    if (!dst || !extent_of(width, rows, planes, pitch, plane, &bytes))
+        return cudaErrorInvalidValue;
+    const struct end e = look(s, dst);
+    if (!e.bounded || bytes > e.room)
+        return cudaErrorInvalidValue;
+    for (size_t z = 0; z < planes; z++)
+        for (size_t y = 0; y < rows; y++) {
+            const bool whole = pitch == width;
+            enum wg_status st = wg_fill(s->g, (uint64_t)(uintptr_t)(dst + z * plane + y * pitch), byte,
+                                        whole ? width * rows : width);
+            if (st != WG_OK)
+                return wg_shim_error(st);
+            if (whole)
+                break;
+        }
+    return cudaSuccess;
+}
+
+WG_API(cudaMemset, CONTEXT, (void *dst, int byte, size_t n), (dst, byte, n))
+{
+    return fill_box(s, dst, 0, 0, byte, n, 1, 1, NULL);
+}
+WG_PTDS(cudaMemset, (void *, int, size_t));
+
+WG_API(cudaMemsetAsync, CONTEXT, (void *dst, int byte, size_t n, void *stream), (dst, byte, n, stream))
+{
+    return fill_box(s, dst, 0, 0, byte, n, 1, 1, stream);
+}
+WG_PTSZ(cudaMemsetAsync, (void *, int, size_t, void *));
+
+WG_API(cudaMemset2D, CONTEXT, (void *dst, size_t pitch, int byte, size_t width, size_t height),
+       (dst, pitch, byte, width, height))
+{
+    return width > pitch && height > 1 ? cudaErrorInvalidValue
+                                       : fill_box(s, dst, pitch, 0, byte, width, height, 1, NULL);
+}
+WG_PTDS(cudaMemset2D, (void *, size_t, int, size_t, size_t));
+
+WG_API(cudaMemset2DAsync, CONTEXT, (void *dst, size_t pitch, int byte, size_t width, size_t height, void *stream),
+       (dst, pitch, byte, width, height, stream))
+{
+    return width > pitch && height > 1 ? cudaErrorInvalidValue
+                                       : fill_box(s, dst, pitch, 0, byte, width, height, 1, stream);
+}
+WG_PTSZ(cudaMemset2DAsync, (void *, size_t, int, size_t, size_t, void *));
+
+WG_API(cudaMemset3D, CONTEXT, (struct cudaPitchedPtr p, int byte, struct cudaExtent e), (p, byte, e))
+{
+    return e.width > p.pitch || (e.depth > 1 && e.height > p.ysize)
+               ? cudaErrorInvalidValue
+               : fill_box(s, p.ptr, p.pitch, p.pitch * p.ysize, byte, e.width, e.height, e.depth, NULL);
+}
+WG_PTDS(cudaMemset3D, (struct cudaPitchedPtr, int, struct cudaExtent));
+
+WG_API(cudaMemset3DAsync, CONTEXT, (struct cudaPitchedPtr p, int byte, struct cudaExtent e, void *stream),
+       (p, byte, e, stream))
+{
+    return e.width > p.pitch || (e.depth > 1 && e.height > p.ysize)
+               ? cudaErrorInvalidValue
+               : fill_box(s, p.ptr, p.pitch, p.pitch * p.ysize, byte, e.width, e.height, e.depth, stream);
+}
+WG_PTSZ(cudaMemset3DAsync, (struct cudaPitchedPtr, int, struct cudaExtent, void *));

@@ -1,0 +1,22 @@
+/* image.h - code that the program registered: images, their kernels and variables, loaded when first used. */
+#ifndef WG_SHIM_IMAGE_H
+#define WG_SHIM_IMAGE_H
+#include "shim/state.h"
+
+struct wg_image {
+    struct wg_image *next;
+    const void *data; /* what the wrapper points to: a fat-binary container or PTX text */
+    const void *const *prelinked;
+    struct wg_module *module; /* NULL until first used */
+    enum cudaError failed;    /* why it cannot be loaded; then not tried again */
+};
+
+/* The kernel or variable registered for this address of the program, its image loaded. cudaErrorInvalidDeviceFunction
+ * or cudaErrorInvalidSymbol when there is none; else what loading gave. Lock held, context open. */
+enum cudaError wg_image_func(struct wg_shim *s, const void *host, struct wg_func **out);
+enum cudaError wg_image_var(struct wg_shim *s, const void *host, struct wg_var **out, uint64_t *addr, size_t *bytes);
+void wg_image_unload_all(struct wg_shim *s);
+
+/* The PTX of one image, malloc'd. Says on stderr what to change when there is none to be had. */
+enum cudaError wg_image_ptx(struct wg_shim *s, const struct wg_image *im, char **text, size_t *n);
+#endif

@@ -1,0 +1,300 @@
+/* launch.c - call configurations and kernel launches, and what a launch does to the context's health. */
+#include "shim/image.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct config { struct wg_dim3 grid, block; size_t shared; void *stream; };
+enum { CONFIG_DEPTH = 32, ARGS_BYTES = 32768, ARGS_MAX = 4096 };
+/* <<<...>>> pushes before the arguments are evaluated, and an argument may itself launch: a stack per host thread. */
+static _Thread_local struct {
+    int depth;
+    struct config at[CONFIG_DEPTH];
+} configs;
+static _Thread_local struct {
+    bool open;
+    struct config cfg;
+    size_t bytes;
+    unsigned char *args;
+} old_style; /* cudaConfigureCall ... cudaLaunch */
+
+WG_EXPORT unsigned __cudaPushCallConfiguration(struct wg_dim3 grid, struct wg_dim3 block, size_t shared, void *stream);
+WG_EXPORT int __cudaPopCallConfiguration(struct wg_dim3 *grid, struct wg_dim3 *block, size_t *shared, void *stream);
+
+unsigned __cudaPushCallConfiguration(struct wg_dim3 grid, struct wg_dim3 block, size_t shared, void *stream)
+{
+    if (configs.depth >= CONFIG_DEPTH)
+        return 1; /* the stub skips the launch */
+    configs.at[configs.depth++] = (struct config){grid, block, shared, stream};
+    return 0;
+}
+
+int __cudaPopCallConfiguration(struct wg_dim3 *grid, struct wg_dim3 *block, size_t *shared, void *stream)
+{
+    if (configs.depth == 0) {
+        wg_shim_set_last_error(cudaErrorMissingConfiguration);
+        return cudaErrorMissingConfiguration;
+    }
+    const struct config c = configs.at[--configs.depth];
+    *grid = c.grid;
+    *block = c.block;
+    *shared = c.shared;
+    *(void **)stream = c.stream;
+    return cudaSuccess;
+}
+
+struct fault { const char *finding; enum cudaError error; };
+/* What the driver would report for the first thing that stops a kernel. Findings that are not here end a kernel as an
+ * unspecified launch failure. */
+static const struct fault faults[] = {
+#define WG_FAULT(finding, error) {finding, error},
+#include "shim/faults.def"
+#undef WG_FAULT
+};
+
+static enum cudaError fault_error(struct wg_shim *s)
+{
+    const struct wg_profile *p = wg_get_profile(s->g);
+    if (!p || p->nlaunches == 0)
+        return cudaErrorLaunchFailure;
+    const struct wg_launch_result *r = &p->launches[p->nlaunches - 1];
+    for (size_t i = 0; i < r->nfindings; i++)
+        for (size_t k = 0; k < sizeof faults / sizeof *faults; k++)
+            if (strcmp(r->findings[i].id, faults[k].finding) == 0)
+                return faults[k].error;
+    return cudaErrorLaunchFailure;
+}
+
+/* Copies between pinned host memory and its shadow on the device, around a launch that may use either. */
+static enum cudaError sync_pinned(struct wg_shim *s, bool to_device)
+{
+    struct wg_pinned *p, *pn;
+    HASH_ITER(hh, s->pinned, p, pn) {
+        void *shadow = (void *)(uintptr_t)p->shadow, *host = (void *)(uintptr_t)p->base;
+        if (!p->shadow)
+            continue;
+        enum wg_status st = to_device ? wg_copy(s->g, shadow, host, p->bytes) : wg_copy(s->g, host, shadow, p->bytes);
+        if (st != WG_OK)
+            return wg_shim_error(st);
+    }
+    return cudaSuccess;
+}
+
+static uint64_t volume(const unsigned d[3]) { return (uint64_t)d[0] * d[1] * d[2]; }
+
+static enum cudaError check(const struct wg_shim *s, const struct wg_func *f, const struct wg_launch *l)
+{
+    static const unsigned max_block[3] = {1024, 1024, 64}, max_grid[3] = {2147483647u, 65535, 65535};
+    for (int i = 0; i < 3; i++)
+        if (l->grid[i] == 0 || l->grid[i] > max_grid[i] || l->block[i] == 0 || l->block[i] > max_block[i])
+            return cudaErrorInvalidConfiguration;
+    const uint64_t threads = volume(l->block);
+    if (threads > 1024)
+        return cudaErrorInvalidConfiguration;
+    if (threads > f->info.max_threads)
+        return cudaErrorInvalidValue;
+    const size_t allowed = f->max_dynamic_shared >= 0 ? (size_t)f->max_dynamic_shared
+                           : f->info.static_shared < (size_t)s->gpu.shared_per_block
+                               ? (size_t)s->gpu.shared_per_block - f->info.static_shared
+                               : 0;
+    if (l->shared_bytes > allowed)
+        return cudaErrorInvalidValue;
+    for (int i = 0; i < 3; i++)
+        if (l->cluster[0] && (l->cluster[i] == 0 || l->grid[i] % l->cluster[i] != 0))
+            return cudaErrorInvalidClusterSize;
+    if (l->cluster[0] && (!s->gpu.cluster || volume(l->cluster) > (f->nonportable_cluster ? 16 : 8)))
+        return cudaErrorInvalidClusterSize;
+    const int fit = wg_gpu_blocks_per_sm(&s->gpu, (unsigned)threads, f->info.registers,
+                                         f->info.static_shared + l->shared_bytes);
+    if (fit == 0)
+        return cudaErrorLaunchOutOfResources;
+    if (l->cooperative && volume(l->grid) > (uint64_t)fit * (unsigned)s->gpu.sms)
+        return cudaErrorCooperativeLaunchTooLarge;
+    return cudaSuccess;
+}
+
+static enum cudaError launch(struct wg_shim *s, const void *func, struct wg_launch *l, void *stream)
+{
+    struct wg_func *f;
+    if (!wg_stream_known(s, stream))
+        return cudaErrorInvalidResourceHandle;
+    enum cudaError e = wg_image_func(s, func, &f);
+    if (e != cudaSuccess)
+        return e;
+    if (!l->args && f->info.nparams)
+        return cudaErrorInvalidValue;
+    if (!l->cluster[0] && f->cluster[0])
+        for (int i = 0; i < 3; i++)
+            l->cluster[i] = f->cluster[i] ? (unsigned)f->cluster[i] : 1;
+    e = check(s, f, l);
+    if (e == cudaSuccess)
+        e = sync_pinned(s, true);
+    if (e != cudaSuccess)
+        return e;
+    l->size = sizeof *l;
+    enum wg_status st = wg_launch(s->g, f->kernel, l);
+    e = sync_pinned(s, false);
+    switch (st) {
+    case WG_OK:
+        return e;
+    case WG_KERNEL_FAULT:
+        s->sticky = fault_error(s);
+        break;
+    case WG_HANG:
+        s->sticky = cudaErrorLaunchTimeout;
+        break;
+    case WG_CANCELLED:
+        s->sticky = cudaErrorLaunchFailure;
+        return s->sticky;
+    default:
+        /* Not what a GPU would do: our own limit. Said at once, and the context is not used further, since the
+         * kernel may have stopped half way. */
+        wg_shim_say("%s", wg_error(s->g));
+        if (st == WG_UNSUPPORTED)
+            s->sticky = cudaErrorNotSupported;
+        return wg_shim_error(st);
+    }
+    /* A kernel's fault comes to light at a later call, as on a GPU. */
+    return s->blocking ? s->sticky : cudaSuccess;
+}
+
+static struct wg_launch shape(struct wg_dim3 g, struct wg_dim3 b, void **args, size_t shared)
+{
+    return (struct wg_launch){.grid = {g.x, g.y, g.z}, .block = {b.x, b.y, b.z}, .shared_bytes = shared, .args = args};
+}
+
+WG_API(cudaLaunchKernel, CONTEXT,
+       (const void *func, struct wg_dim3 grid, struct wg_dim3 block, void **args, size_t shared, void *stream),
+       (func, grid, block, args, shared, stream))
+{
+    struct wg_launch l = shape(grid, block, args, shared);
+    return launch(s, func, &l, stream);
+}
+WG_PTSZ(cudaLaunchKernel, (const void *, struct wg_dim3, struct wg_dim3, void **, size_t, void *));
+
+/* Handles of kernels (cudaKernel_t, cudaFunction_t) are the address of the program's stub, as cudaLaunchKernel takes. */
+WG_API(__cudaLaunchKernel, CONTEXT,
+       (const void *func, struct wg_dim3 grid, struct wg_dim3 block, void **args, size_t shared, void *stream),
+       (func, grid, block, args, shared, stream))
+{
+    struct wg_launch l = shape(grid, block, args, shared);
+    return launch(s, func, &l, stream);
+}
+WG_PTSZ(__cudaLaunchKernel, (const void *, struct wg_dim3, struct wg_dim3, void **, size_t, void *));
+
+static enum cudaError handle_of(struct wg_shim *s, const void **out, const void *func)
+{
+    struct wg_func *f;
+    if (!out)
+        return cudaErrorInvalidValue;
+    enum cudaError e = wg_image_func(s, func, &f);
+    if (e == cudaSuccess)
+        *out = func;
+    return e;
+}
+
+WG_API(__cudaGetKernel, CONTEXT, (const void **out, const void *func), (out, func)) { return handle_of(s, out, func); }
+WG_API(cudaGetKernel, CONTEXT, (const void **out, const void *func), (out, func)) { return handle_of(s, out, func); }
+WG_API(cudaGetFuncBySymbol, CONTEXT, (const void **out, const void *func), (out, func))
+{
+    return handle_of(s, out, func);
+}
+
+WG_API(cudaLaunchCooperativeKernel, CONTEXT,
+       (const void *func, struct wg_dim3 grid, struct wg_dim3 block, void **args, size_t shared, void *stream),
+       (func, grid, block, args, shared, stream))
+{
+    struct wg_launch l = shape(grid, block, args, shared);
+    l.cooperative = true;
+    return launch(s, func, &l, stream);
+}
+WG_PTSZ(cudaLaunchCooperativeKernel, (const void *, struct wg_dim3, struct wg_dim3, void **, size_t, void *));
+
+/* Attributes that only steer scheduling or caching have no effect on what a launch computes or on what is counted. */
+static enum cudaError apply(struct wg_launch *l, const struct cudaLaunchAttribute *a)
+{
+    switch (a->id) {
+    case cudaLaunchAttributeCooperative:
+        l->cooperative = a->val.value != 0;
+        return cudaSuccess;
+    case cudaLaunchAttributeClusterDimension:
+        l->cluster[0] = a->val.clusterDim.x;
+        l->cluster[1] = a->val.clusterDim.y;
+        l->cluster[2] = a->val.clusterDim.z;
+        return cudaSuccess;
+    case cudaLaunchAttributeIgnore:
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributeSynchronizationPolicy:
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+    case cudaLaunchAttributePriority:
+    case cudaLaunchAttributeMemSyncDomainMap:
+    case cudaLaunchAttributeMemSyncDomain:
+    case cudaLaunchAttributePreferredClusterDimension:
+    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+        return cudaSuccess;
+    default:
+        return wg_shim_refuse("cudaLaunchKernelExC", "a launch attribute other than cooperative, cluster dimension, "
+                                                     "priority and the scheduling hints");
+    }
+}
+
+WG_API(cudaLaunchKernelExC, CONTEXT, (const struct cudaLaunchConfig *c, const void *func, void **args), (c, func, args))
+{
+    if (!c || (c->numAttrs && !c->attrs))
+        return cudaErrorInvalidValue;
+    struct wg_launch l = shape(c->gridDim, c->blockDim, args, c->dynamicSmemBytes);
+    for (unsigned i = 0; i < c->numAttrs; i++) {
+        enum cudaError e = apply(&l, &c->attrs[i]);
+        if (e != cudaSuccess)
+            return e;
+    }
+    return launch(s, func, &l, c->stream);
+}
+WG_PTSZ(cudaLaunchKernelExC, (const struct cudaLaunchConfig *, const void *, void **));
+
+/* ---- the calls that compilers emitted before CUDA 9.2, and clang still emits without a stated SDK version ---------- */
+
+WG_API(cudaConfigureCall, NOTHING, (struct wg_dim3 grid, struct wg_dim3 block, size_t shared, void *stream),
+       (grid, block, shared, stream))
+{
+    if (!old_style.args && !(old_style.args = malloc(ARGS_BYTES)))
+        return cudaErrorMemoryAllocation;
+    memset(old_style.args, 0, ARGS_BYTES);
+    old_style.cfg = (struct config){grid, block, shared, stream};
+    old_style.bytes = 0;
+    old_style.open = true;
+    return cudaSuccess;
+}
+
+WG_API(cudaSetupArgument, NOTHING, (const void *arg, size_t bytes, size_t offset), (arg, bytes, offset))
+{
+    if (!old_style.open)
+        return cudaErrorMissingConfiguration;
+    if (!arg || offset > ARGS_BYTES || bytes > ARGS_BYTES - offset)
+        return cudaErrorInvalidValue;
+    memcpy(old_style.args + offset, arg, bytes);
+    if (offset + bytes > old_style.bytes)
+        old_style.bytes = offset + bytes;
+    return cudaSuccess;
+}
+
+WG_API(cudaLaunch, CONTEXT, (const void *func), (func))
+{
+    if (!old_style.open)
+        return cudaErrorMissingConfiguration;
+    old_style.open = false;
+    struct wg_func *f;
+    enum cudaError e = wg_image_func(s, func, &f);
+    if (e != cudaSuccess)
+        return e;
+    void *args[ARGS_MAX];
+    const size_t n = f->info.nparams;
+    if (n > ARGS_MAX || f->info.param_bytes > ARGS_BYTES)
+        return cudaErrorInvalidValue;
+    for (size_t i = 0; i < n; i++)
+        args[i] = old_style.args + f->info.params[i].offset;
+    const struct config c = old_style.cfg;
+    struct wg_launch l = shape(c.grid, c.block, args, c.shared);
+    return launch(s, func, &l, c.stream);
+}
