@@ -12,6 +12,17 @@
 #include <immintrin.h>
 #endif
 
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int8_t i8;
+typedef int16_t i16;
+typedef int32_t i32;
+typedef int64_t i64;
+typedef float f32;
+typedef double f64;
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "slots are little-endian");
 
 #define WG_CAT_(a, b) a##b
@@ -21,12 +32,11 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "slots are little-endi
 #endif
 
 /* What one copy of the handlers offers. A new handler file adds a member here and a line in lanes_table.c. */
-struct wg_alu_table;
+struct wg_alu_tables;
 struct wg_handler_set;
-enum { WG_LANES_ALU_TABLES = 2 };
 struct wg_lanes_table {
     const char *level; /* "v3" */
-    const struct wg_alu_table *alu[WG_LANES_ALU_TABLES];
+    const struct wg_alu_tables *alu;
     const struct wg_handler_set *handlers;
 };
 /* The widest level that this host runs, or the one that the environment variable WARPGRIND_ISA names (v2, v3, v4) when

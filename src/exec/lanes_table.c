@@ -4,13 +4,13 @@
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
-extern const struct wg_alu_table WG_ISA_NAME(wg_alu_int), WG_ISA_NAME(wg_alu_float);
+extern const struct wg_alu_tables WG_ISA_NAME(wg_alu_tables);
 
 extern const struct wg_handler_set WG_ISA_NAME(wg_handler_set);
 
 extern const struct wg_lanes_table WG_ISA_NAME(wg_lanes_table);
 const struct wg_lanes_table WG_ISA_NAME(wg_lanes_table) = {
     .level = &TEXT(WG_ISA_SUFFIX)[1],
-    .alu = {&WG_ISA_NAME(wg_alu_int), &WG_ISA_NAME(wg_alu_float)},
+    .alu = &WG_ISA_NAME(wg_alu_tables),
     .handlers = &WG_ISA_NAME(wg_handler_set),
 };
