@@ -452,7 +452,7 @@ struct random_kernel random_ptx(uint64_t seed, const struct ref_variant *v, size
         abort();
     for (size_t i = 0; i < n; i++) { /* exact, defined for all operands, and independent of other instructions */
         enum wg_group group = wg_op_infos[v[i].op].group;
-        bool usable = group == WG_GROUP_ALU || group == WG_GROUP_CVT || group == WG_GROUP_VIDEO || v[i].op == WG_OP_MOV;
+        bool usable = group == WG_GROUP_ALU || v[i].op == WG_OP_CVT || v[i].op == WG_OP_MOV;
         if (usable && !v[i].carry_in && !v[i].carry_out && v[i].op != WG_OP_FNS && !strstr(v[i].mnemonic, "approx") &&
             !strstr(v[i].mnemonic, "div.full") && !strstr(v[i].mnemonic, ".oob"))
             g.plain[g.nplain++] = i;
