@@ -77,6 +77,8 @@ static int run_command(const struct wg_command *c, int argc, char **argv)
 {
     struct wg_cli o = {0};
     int code = WG_EXIT_USAGE;
+    if (c->run == wg_cmd_help && argc == 1 && strcmp(argv[0], "--help")) /* the topic may look like an option */
+        return wg_help_topic(argv[0]);
     if (wg_cli_parse(&o, c->letter, argc, argv))
         code = o.help ? wg_help_topic(c->name) : o.version ? wg_help_version() : c->run(&o);
     wg_cli_free(&o);
