@@ -165,6 +165,9 @@ static void completion(void)
 
 static int command_help(const struct wg_command *c)
 {
+    char *words[] = {(char *)c->name, "--help", NULL};
+    if (c->calculate)
+        return c->calculate(2, words);
     printf("usage: warpgrind %s\n\n%s\n", c->usage, c->help);
     if (c->letter != WG_CLI_N)
         putchar('\n');

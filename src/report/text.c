@@ -1,6 +1,8 @@
 /* text.c - the terminal report: per kernel what is wrong, the numbers that matter and how far to trust them, the source. */
 #include "report/escape.h"
 #include "report/page.h"
+#include "model/gpus.h"
+#include "model/occupancy.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -284,6 +286,44 @@ static void traffic(struct wg_page *g, const struct wg_group *v, const char *fid
     }
 }
 
+/* The device by the name in the profile, with or without its maker; NULL when no table knows it. */
+static const struct wg_gpu *gpu_of(const struct wg_launch_result *l)
+{
+    const char *name = l->device;
+    const struct wg_gpu *d = wg_gpu_find(name);
+    return d ? d : !strncmp(name, "NVIDIA ", 7) ? wg_gpu_find(name + 7) : NULL;
+}
+
+/* How many blocks an SM holds, which needs the registers, and how often the grid fills the device. */
+static void occupancy(struct wg_page *g, const struct wg_launch_result *l)
+{
+    const struct wg_gpu *d = gpu_of(l);
+    uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    if (!d || !l->registers || !threads || threads > d->cc->threads_per_block)
+        return;
+    struct wg_occupancy_query q = {.threads = (unsigned)threads, .regs = l->registers, .static_shared = l->static_shared,
+                                   .dynamic_shared = l->dynamic_shared, .carveout = -1};
+    struct wg_occupancy o;
+    char a[WG_NUMBER_BYTES], why[128];
+    const char *fidelity = l->registers_exact ? "exact" : "estimated";
+    wg_occupancy(d->cc, &q, &o);
+    if (!o.blocks) {
+        wg_occupancy_never_text(d->cc, &q, o.never, why, sizeof why);
+        row(g, WG_INK_PLAIN, "occupancy", fidelity, "none: %s", why);
+        return;
+    }
+    wg_occupancy_limits_text(o.limiting, why, sizeof why);
+    row(g, WG_INK_PLAIN, "occupancy", fidelity, "%13u of %u warps an SM (%.0f %%), %u block%s, limited by %s", o.warps,
+        d->cc->warps_per_sm, 100 * o.occupancy, o.blocks, plural(o.blocks), why);
+    if (d->sms > 0 && (double)blocks < d->sms)
+        row(g, WG_INK_PLAIN, "grid", fidelity, "%13s block%s on %.0f SMs: %.0f of them get none", wg_format_count(a, blocks),
+            plural(blocks), d->sms, d->sms - (double)blocks);
+    else if (d->sms > 0)
+        row(g, WG_INK_PLAIN, "grid", fidelity, "%13s blocks on %.0f SMs: %.1f waves of %.0f blocks", wg_format_count(a, blocks),
+            d->sms, wg_occupancy_waves(d, &o, blocks), d->sms * o.blocks);
+}
+
 static void numbers(struct wg_page *g, const struct wg_group *v)
 {
     const struct wg_launch_result *l = v->first;
@@ -308,6 +348,7 @@ static void numbers(struct wg_page *g, const struct wg_group *v)
     if (l->registers)
         row(g, WG_INK_PLAIN, "registers", l->registers_exact ? "exact" : "estimated", "%13s a thread%s",
             wg_format_count(a, l->registers), l->registers_exact ? " (ptxas)" : "");
+    occupancy(g, l);
 }
 
 static void notes(struct wg_page *g, const struct wg_group *v)
