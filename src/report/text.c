@@ -305,7 +305,7 @@ static void occupancy(struct wg_page *g, const struct wg_launch_result *l)
     struct wg_occupancy_query q = {.threads = (unsigned)threads, .regs = l->registers, .static_shared = l->static_shared,
                                    .dynamic_shared = l->dynamic_shared, .carveout = -1};
     struct wg_occupancy o;
-    char a[WG_NUMBER_BYTES], why[128];
+    char a[WG_NUMBER_BYTES], b[WG_NUMBER_BYTES], why[128];
     const char *fidelity = l->registers_exact ? "exact" : "estimated";
     wg_occupancy(d->cc, &q, &o);
     if (!o.blocks) {
@@ -314,14 +314,14 @@ static void occupancy(struct wg_page *g, const struct wg_launch_result *l)
         return;
     }
     wg_occupancy_limits_text(o.limiting, why, sizeof why);
-    row(g, WG_INK_PLAIN, "occupancy", fidelity, "%13u of %u warps an SM (%.0f %%), %u block%s, limited by %s", o.warps,
+    row(g, WG_INK_PLAIN, "occupancy", fidelity, "%13u of %u warps an SM (%.0f %%), %u block%s; limit: %s", o.warps,
         d->cc->warps_per_sm, 100 * o.occupancy, o.blocks, plural(o.blocks), why);
     if (d->sms > 0 && (double)blocks < d->sms)
         row(g, WG_INK_PLAIN, "grid", fidelity, "%13s block%s on %.0f SMs: %.0f of them get none", wg_format_count(a, blocks),
             plural(blocks), d->sms, d->sms - (double)blocks);
     else if (d->sms > 0)
-        row(g, WG_INK_PLAIN, "grid", fidelity, "%13s blocks on %.0f SMs: %.1f waves of %.0f blocks", wg_format_count(a, blocks),
-            d->sms, wg_occupancy_waves(d, &o, blocks), d->sms * o.blocks);
+        row(g, WG_INK_PLAIN, "grid", fidelity, "%13s blocks on %.0f SMs: %.1f waves of %s", wg_format_count(a, blocks), d->sms,
+            wg_occupancy_waves(d, &o, blocks), wg_format_count(b, (uint64_t)d->sms * o.blocks));
 }
 
 static void numbers(struct wg_page *g, const struct wg_group *v)
