@@ -314,8 +314,8 @@ static void occupancy(struct wg_page *g, const struct wg_launch_result *l)
         return;
     }
     wg_occupancy_limits_text(o.limiting, why, sizeof why);
-    row(g, WG_INK_PLAIN, "occupancy", fidelity, "%13u of %u warps an SM (%.0f %%), %u block%s; limit: %s", o.warps,
-        d->cc->warps_per_sm, 100 * o.occupancy, o.blocks, plural(o.blocks), why);
+    row(g, WG_INK_PLAIN, "occupancy", fidelity, "%13u block%s, %u of %u warps (%.0f %%); limit: %s", o.blocks,
+        plural(o.blocks), o.warps, d->cc->warps_per_sm, 100 * o.occupancy, why);
     if (d->sms > 0 && (double)blocks < d->sms)
         row(g, WG_INK_PLAIN, "grid", fidelity, "%13s block%s on %.0f SMs: %.0f of them get none", wg_format_count(a, blocks),
             plural(blocks), d->sms, d->sms - (double)blocks);

@@ -72,10 +72,10 @@ class Text(unittest.TestCase):
     def test_occupancy_of_the_launch(self):
         t = render(TRANSPOSE)
         # cc 9.0: 2,048 threads an SM hold 8 blocks of 256; 28 registers take 32 a thread, 8,192 a block: 8 blocks too
-        self.assertRegex(row(t, "occupancy"), r"^64 of 64 warps an SM \(100 %\), 8 blocks; limit: warps and registers +exact$")
+        self.assertRegex(row(t, "occupancy"), r"^8 blocks, 64 of 64 warps \(100 %\); limit: warps and registers +exact$")
         self.assertRegex(row(t, "grid"), r"^4,096 blocks on 132 SMs: 3\.9 waves of 1,056 ")  # 4096 / (8 * 132)
         t = render(variant(lambda p, l: l.update(grid=[100, 1, 1], registers=40, registers_exact=False)))
-        self.assertRegex(row(t, "occupancy"), r"^48 of 64 warps an SM \(75 %\), 6 blocks; limit: registers +estimated$")
+        self.assertRegex(row(t, "occupancy"), r"^6 blocks, 48 of 64 warps \(75 %\); limit: registers +estimated$")
         self.assertRegex(row(t, "grid"), r"^100 blocks on 132 SMs: 32 of them get none")
         for change in ({"device": "a card of tomorrow"}, {"registers": 0}, {"block": [4096, 4096, 4096]}):
             self.assertNotIn("\n  occupancy", render(variant(lambda p, l: l.update(**change))))
