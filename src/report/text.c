@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL = 16, MAX_FINDINGS = 10 };
+enum { LABEL = 16, MAX_FINDINGS = 10, MANY_GROUPS = 12 /* from here on, small and faultless ones are brief */ };
 static const char *const severity_names[] = {"info", "warning", "error"};
 
 void wg_page_ink(struct wg_page *g, enum wg_ink ink)
@@ -361,7 +361,9 @@ static void notes(struct wg_page *g, const struct wg_group *v)
         row(g, WG_INK_DIM, "note", NULL, "the result may depend on the order of blocks: they ran one after another");
 }
 
-static enum wg_status group(struct wg_page *g, const struct wg_group *v, const struct wg_line *lines, size_t nlines)
+/* `brief`: of a launch with nothing wrong in it, only the head. */
+static enum wg_status group(struct wg_page *g, const struct wg_group *v, const struct wg_line *lines, size_t nlines,
+                            bool brief)
 {
     struct wg_advice adv[WG_ADVICE_MAX];
     const char *fidelity = v->merged_sites ? "modelled" : "exact";
@@ -372,6 +374,8 @@ static enum wg_status group(struct wg_page *g, const struct wg_group *v, const s
         return WG_OK;
     }
     size_t n = wg_judge(v, lines, nlines, adv);
+    if (brief && !n && !v->nfindings && v->first->status == WG_OK)
+        return WG_OK;
     for (size_t i = 0; i < n; i++)
         advice(g, &adv[i], !strcmp(adv[i].unit, "lanes") ? "exact" : fidelity);
     numbers(g, v);
@@ -446,8 +450,11 @@ enum wg_status wg_report_text(const struct wg_profile *p, const struct wg_text_s
             findings(&g, host, nhost, false);
         }
     }
+    uint64_t all = 0;
     for (size_t i = 0; s == WG_OK && i < n; i++)
-        s = group(&g, &v[i], views[i].lines, views[i].n);
+        all += v[i].total[WG_C_INST];
+    for (size_t i = 0; s == WG_OK && i < n; i++)
+        s = group(&g, &v[i], views[i].lines, views[i].n, !g.verbose && n > MANY_GROUPS && v[i].total[WG_C_INST] * 100 < all);
     wg_arena_free(&arena);
     return s == WG_OK && ferror(out) ? WG_IO : s;
 }

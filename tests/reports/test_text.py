@@ -123,6 +123,21 @@ class Text(unittest.TestCase):
         self.assertEqual(t.count("<<<(32,64), (32,8)>>>"), 1)
         self.assertEqual(render(p, "-v").count("<<<(64,64), (32,8)>>>"), 2)
 
+    def test_many_small_kernels_are_brief(self):
+        def many(p, l):
+            for r in l["counts"]:
+                r[1:] = [v * 10000 for v in r[1:]]
+            for i in range(20):
+                x = copy.deepcopy(l)
+                x.update(index=i + 1, kernel=f"small{i}()", mangled=f"small{i}", counts=[[0, 7, 224, 224]])
+                p["launches"].append(x)
+            p["launches"][9]["findings"] = [{"id": "x", "message": "Wrong."}]
+        p = variant(many)
+        t = render(p)
+        self.assertEqual(t.count("lanes   "), 2)  # the large one and the one with a finding
+        self.assertEqual(len(re.findall(r"small\d+\(\)", t)), 20)
+        self.assertEqual(render(p, "-v").count("lanes   "), 21)
+
     def test_selection(self):
         def three(p, l):
             p["launches"] = [copy.deepcopy(l) for _ in range(3)]
