@@ -6,7 +6,7 @@
 int main(int argc, char **argv)
 {
     static const struct { const char *name; int (*run)(int, char **); } commands[] = {
-        {"occupancy", wg_cmd_occupancy},
+        {"occupancy", wg_cmd_occupancy}, {"devices", wg_cmd_devices},
     };
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
         if (strcmp(commands[i].name, argv[1]) == 0)
