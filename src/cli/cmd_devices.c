@@ -20,18 +20,18 @@ static void usage(void)
 
 static void list(void)
 {
-    printf("%-10s %-17s %4s %4s %9s %11s %11s %9s %13s\n", "device", "chip", "cc", "SMs", "clock", "memory", "bandwidth", "L2",
+    printf("%-10s %-17s %4s %4s %9s %15s %11s %9s %13s\n", "device", "chip", "cc", "SMs", "clock", "memory", "bandwidth", "L2",
            "fp32 peak");
     for (size_t i = 0; i < wg_gpu_count(); i++) {
         const struct wg_gpu *g = wg_gpu_at(i);
-        printf("%-10s %-17s %2u.%u %4.0f %5.0f MHz %4.0f %-6s %6.0f GB/s %5.1f MiB %6.1f TFLOP/s\n", g->name, g->chip,
+        printf("%-10s %-17s %2u.%u %4.0f %5.0f MHz %4.0f GiB %-6s %6.0f GB/s %5.1f MiB %6.1f TFLOP/s\n", g->name, g->chip,
                g->cc->major, g->cc->minor, g->sms, g->clock_mhz, g->memory_bytes / (1 << 30), g->memory, g->dram_gbs,
                g->l2_bytes / (1 << 20), wg_gpu_fp32_flops(g) / 1e12);
     }
     printf("Compute capabilities:");
     for (size_t i = 0; i < wg_cc_count(); i++)
         printf(" %u.%u", wg_cc_at(i)->major, wg_cc_at(i)->minor);
-    puts("\nMemory in GiB. `warpgrind devices NAME` shows all that is known of one, and its source.");
+    puts("\n`warpgrind devices NAME` shows all that is known of one, and its source.");
 }
 
 static void field(const struct wg_gpu_field *f, double v)
@@ -39,7 +39,7 @@ static void field(const struct wg_gpu_field *f, double v)
     if (v == 0)
         printf("  %-22s %14s %-12s %s\n", f->name, "-", f->unit, f->text);
     else
-        printf("  %-22s %14.10g %-12s %s\n", f->name, v, f->unit, f->text);
+        printf("  %-22s %14.12g %-12s %s\n", f->name, v, f->unit, f->text);
 }
 
 static void show_cc(const struct wg_cc *cc)
