@@ -50,6 +50,7 @@ struct wg_instr {
     uint32_t ptx_line;                /* 1-based */
     const char *text, *mnemonic;      /* the statement without trailing ';' and guard spaces; "ld.global.f32" */
     uint32_t text_len;
+    uint32_t used_bytes;              /* .pragma "used_bytes_mask N" right before a load (nvcc 13); 0: not given */
     const char *extra;                /* modifiers that no table knows, dot separated, or NULL: refuse when executed */
 };
 
