@@ -91,51 +91,24 @@ static bool is_shared(const struct wg_symbol *v)
     return v && v->kind == WG_SYMBOL_VAR && v->space == WG_SPACE_SHARED;
 }
 
-static void place(const struct wg_symbol *v, uint64_t *slot, uint64_t *top)
-{
-    uint64_t align = v->align ? v->align : 1;
-    if (!*slot)
-        return;
-    *top = (*top + align - 1) / align * align;
-    *slot = *top;
-    *top += v->bytes;
-}
-
 static uint64_t *shared_slot(const struct wg_address_state *s, const struct wg_symbol *v)
 {
     bool local = v->index < s->f->nlocals && s->f->locals[v->index] == v;
     return &s->shared[local ? s->m->nvars + v->index : v->index];
 }
 
-static void note_shared(struct wg_address_state *s, const struct wg_operand *o)
+static bool lay_out_shared(struct wg_address_state *s)
 {
-    if (is_shared(o->sym))
-        *shared_slot(s, o->sym) = 1;
-    for (uint32_t i = 0; i < o->nelems; i++)
-        note_shared(s, &o->elems[i]);
-}
-
-/* Variables that are used, in order of declaration: the function's, the module's, then dynamic memory. */
-static void lay_out_shared(struct wg_address_state *s)
-{
-    const struct wg_function *f = s->f;
-    uint64_t top = 0;
-    for (uint32_t i = 0; i < f->ninstrs; i++)
-        for (uint32_t k = 0; k < f->instrs[i].nops; k++)
-            note_shared(s, &f->instrs[i].ops[k]);
-    for (uint32_t i = 0; i < f->nlocals; i++)
-        if (f->locals[i]->bytes)
-            place(f->locals[i], &s->shared[s->m->nvars + i], &top);
-    for (uint32_t i = 0; i < s->m->nvars; i++)
-        if (s->m->vars[i]->bytes)
-            place(s->m->vars[i], &s->shared[i], &top);
-    top = (top + 15) & ~(uint64_t)15;
-    for (uint32_t i = 0; i < f->nlocals; i++)
-        if (!f->locals[i]->bytes)
-            s->shared[s->m->nvars + i] = top;
-    for (uint32_t i = 0; i < s->m->nvars; i++)
-        if (!s->m->vars[i]->bytes)
-            s->shared[i] = top;
+    struct wg_ptx_shared_layout l;
+    if (wg_ptx_shared_layout(s->m, s->f, s->a, &l) != WG_OK)
+        return false;
+    for (uint32_t i = 0; i < l.n; i++) {
+        const struct wg_symbol *v = l.v[i].sym;
+        bool local = v->index < s->f->nlocals && s->f->locals[v->index] == v;
+        if (local || (v->index < s->m->nvars && s->m->vars[v->index] == v)) /* else of a called function */
+            *shared_slot(s, v) = l.v[i].offset;
+    }
+    return true;
 }
 
 /* ---- alignment of the result of one operation from that of its sources ----------------------------------------- */
@@ -523,7 +496,8 @@ struct wg_address_state *wg_address_start(const struct wg_ptx_module *m, const s
         s->too_large = true;
         return s;
     }
-    lay_out_shared(s);
+    if (!lay_out_shared(s))
+        return NULL;
     if (!settle(s, false)) {
         memset(s->tz, NO_LIMIT, f->nregs);
         if (!settle(s, true))

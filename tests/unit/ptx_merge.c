@@ -200,6 +200,44 @@ static void shared_variables_are_packed_in_order(void **state)
     wg_ptx_free(m);
 }
 
+/* Offsets read from the stores that ptxas made for the same declarations. */
+static void shared_memory_is_laid_out_as_by_ptxas(void **state)
+{
+    (void)state;
+    static const struct { const char *decls, *use, *want; } layouts[] = {
+        {".entry k() { .reg .f32 f; .shared .align 4 .b8 a[4]; .shared .align 16 .b8 b[64]; .shared .align 4 .b8 c[4];"
+         ".shared .align 8 .b8 d[8];", "dcba", "a0 b16 c80 d88"},
+        {".entry k() { .reg .f32 f; .shared .align 4 .b8 a[4]; .shared .align 16 .b8 b[64]; .shared .align 4 .b8 c[4];"
+         ".shared .align 8 .b8 d[8];", "bcd", "b0 c64 d72"},
+        {".shared .align 4 .b8 b[4]; .shared .align 8 .b8 a[8]; .entry k() { .reg .f32 f; .shared .align 4 .b8 x[4];"
+         ".shared .align 16 .b8 y[16];", "abxy", "x0 y16 b32 a40"},
+        {".extern .shared .align 128 .b8 e[]; .extern .shared .align 4 .b8 f2[]; .entry k() { .reg .f32 f;"
+         ".shared .align 4 .b8 a[4];", "ae", "a0 e128"},
+        {".extern .shared .align 1 .b8 e[]; .entry k() { .reg .f32 f; .shared .align 4 .b8 a[20];", "ea", "a0 e32"},
+        {".shared .align 4 .b8 m[8]; .shared .align 4 .b8 n[8]; .func g() { .reg .f32 f; .shared .align 4 .b8 s[12];"
+         "st.shared.f32 [s], f; st.shared.f32 [m], f; ret; } .entry k() { .reg .f32 f; .shared .align 4 .b8 x[4];"
+         "call g;", "xn", "x0 m4 n12 s20"},
+    };
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        char text[1024], got[128] = "";
+        size_t n = (size_t)snprintf(text, sizeof text, PTX_HEAD "%s", layouts[i].decls);
+        for (const char *c = layouts[i].use; *c; c++)
+            n += (size_t)snprintf(text + n, sizeof text - n, " st.shared.f32 [%c], f;", *c);
+        snprintf(text + n, sizeof text - n, " ret; }");
+        struct wg_ptx_module *m = ptx_good(text);
+        struct wg_arena a = {0};
+        struct wg_ptx_shared_layout l;
+        assert_int_equal(wg_ptx_shared_layout(m, wg_ptx_function(m, "k"), &a, &l), WG_OK);
+        n = 0;
+        for (uint32_t k = 0; k < l.n; k++)
+            n += (size_t)snprintf(got + n, sizeof got - n, "%s%s%u", k ? " " : "", l.v[k].sym->name, (unsigned)l.v[k].offset);
+        assert_string_equal(got, layouts[i].want);
+        assert_int_equal(l.uses_dynamic, strchr(layouts[i].want, 'e') != NULL);
+        wg_arena_free(&a);
+        wg_ptx_free(m);
+    }
+}
+
 static void failing_allocation_is_reported(void **state)
 {
     (void)state;
@@ -228,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses_are_those_of_ptxas),
         cmocka_unit_test(shared_variables_are_packed_in_order),
+        cmocka_unit_test(shared_memory_is_laid_out_as_by_ptxas),
         cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
