@@ -49,6 +49,8 @@ bool wg_cli_self(char *buf, size_t n);
 
 int wg_cli_program(const struct wg_cli *o); /* rest: program and its arguments */
 #define WG_COMMAND(name, letter, usage, help) int wg_cmd_##name(const struct wg_cli *o);
+#define WG_CALCULATOR(name, help) int wg_cmd_##name(int argc, char **argv);
 #include "cli/commands.def"
 #undef WG_COMMAND
+#undef WG_CALCULATOR
 #endif

@@ -38,7 +38,7 @@ static const struct topic topics[] = {
      "  file:f32:PATH                   the bytes of a file\n"
      "\n"
      "--dump I=FILE writes buffer argument I (from 0) to FILE after the launch; --dump I=- prints it.\n"},
-    {"exit-codes", "what the exit status means",
+    {"exit", "what the exit status means",
      "warpgrind PROGRAM ends with the program's own status, 128 + N when signal N ended it. Otherwise:\n"
      "\n"
      "  0    done\n"
@@ -107,15 +107,15 @@ static void options(FILE *out, unsigned commands)
 
 int wg_help_main(FILE *out)
 {
-    fputs("usage: warpgrind [options] PROGRAM.cu [arguments]   build a CUDA program and run it\n"
-          "       warpgrind [options] ./PROGRAM [arguments]    run one that is built\n"
+    fputs("usage: warpgrind [options] PROGRAM.cu [args]   build a CUDA program and run it\n"
+          "       warpgrind [options] ./PROGRAM [args]    run one that is built\n"
           "       warpgrind COMMAND ...\n\ncommands:\n", out);
     for (size_t i = 0; i < wg_command_count; i++)
         fprintf(out, "  %-10s %s\n", wg_command_table[i].name, wg_command_table[i].help);
     options(out, WG_CLI_P);
-    fputs("more: warpgrind help", out);
+    fputs("warpgrind help TOPIC:", out);
     for (size_t i = 0; i < NTOPICS; i++)
-        fprintf(out, " %s |", topics[i].name);
+        fprintf(out, " %s", topics[i].name);
     fputs(" options\n", out);
     return 0;
 }
@@ -165,6 +165,9 @@ static void completion(void)
 
 static int command_help(const struct wg_command *c)
 {
+    char *words[] = {(char *)c->name, "--help", NULL};
+    if (c->calculate)
+        return c->calculate(2, words);
     printf("usage: warpgrind %s\n\n%s\n", c->usage, c->help);
     if (c->letter != WG_CLI_N)
         putchar('\n');

@@ -7,6 +7,7 @@ struct wg_command {
     const char *name, *usage, *help;
     enum wg_cli_command letter;
     int (*run)(const struct wg_cli *o);
+    int (*calculate)(int argc, char **argv); /* a calculator's, instead of run; argv[0] is the command */
 };
 extern const struct wg_command wg_command_table[];
 extern const size_t wg_command_count;

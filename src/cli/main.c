@@ -13,9 +13,11 @@
 #define R WG_CLI_R
 #define N WG_CLI_N
 const struct wg_command wg_command_table[] = {
-#define WG_COMMAND(name, letter, usage, help) {#name, usage, help, letter, wg_cmd_##name},
+#define WG_COMMAND(name, letter, usage, help) {#name, usage, help, letter, wg_cmd_##name, NULL},
+#define WG_CALCULATOR(name, help) {#name, #name " ...", help, N, NULL, wg_cmd_##name},
 #include "cli/commands.def"
 #undef WG_COMMAND
+#undef WG_CALCULATOR
 };
 const size_t wg_command_count = sizeof wg_command_table / sizeof *wg_command_table;
 
@@ -73,10 +75,17 @@ static int run_program(const struct wg_cli *o)
     return wg_cli_error(WG_EXIT_INPUT, "cannot run programs yet");
 }
 
+/* argv[0] is the command's name. */
 static int run_command(const struct wg_command *c, int argc, char **argv)
 {
+    if (c->calculate)
+        return c->calculate(argc, argv);
+    argc--;
+    argv++;
     struct wg_cli o = {0};
     int code = WG_EXIT_USAGE;
+    if (c->run == wg_cmd_help && argc == 1 && strcmp(argv[0], "--help")) /* the topic may look like an option */
+        return wg_help_topic(argv[0]);
     if (wg_cli_parse(&o, c->letter, argc, argv))
         code = o.help ? wg_help_topic(c->name) : o.version ? wg_help_version() : c->run(&o);
     wg_cli_free(&o);
@@ -87,7 +96,7 @@ int main(int argc, char **argv)
 {
     const struct wg_command *c = argc > 1 ? command(argv[1]) : NULL;
     if (c)
-        return run_command(c, argc - 2, argv + 2);
+        return run_command(c, argc - 1, argv + 1);
     struct wg_cli o = {0};
     int code = WG_EXIT_USAGE;
     if (!wg_cli_parse(&o, WG_CLI_P, argc - 1, argv + 1)) {
@@ -101,11 +110,15 @@ int main(int argc, char **argv)
                         : (wg_help_main(stderr), WG_EXIT_USAGE);
     } else if ((c = command(o.rest.v[0]))) {
         /* Options came before the command: parse again, as the command's. */
-        char **rest = malloc((size_t)argc * sizeof *rest);
+        char **rest = malloc(((size_t)argc + 1) * sizeof *rest);
         int n = 0;
+        if (rest)
+            rest[n++] = (char *)o.rest.v[0];
         for (int i = 1; rest && i < argc; i++)
             if (argv[i] != o.rest.v[0])
                 rest[n++] = argv[i];
+        if (rest)
+            rest[n] = NULL;
         code = rest ? run_command(c, n, rest) : wg_cli_error(WG_EXIT_LAUNCH, "out of memory");
         free(rest);
     } else {

@@ -81,6 +81,9 @@ WG_APPROX_FN double wg_nv_fmax(double a, double b)
     return a != a ? b : r;
 }
 
+/* a signalling NaN made quiet, as arithmetic does; compilers' open-coded rounding may let one through */
+WG_APPROX_FN double wg_nv_quiet(double a) { return a == a ? a : wg_bits_f64(wg_f64_bits(a) | 0x0008000000000000u); }
+
 /* to [+0, 1]; NaN to +0 */
 WG_APPROX_FN float wg_nv_saturatef(float a)
 {

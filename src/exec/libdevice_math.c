@@ -197,18 +197,62 @@ double wg_libdevice_i1(double x)
     return isnan(x) ? x : copysign((double)bessel_i(1, fabsl((long double)x)), x);
 }
 
-/* The C library's double versions lose all digits near the zeros; below 8, where CUDA promises ulps, its quadruple
- * versions are right there too. Away from the zeros (|result| above 0.25) and beyond 8 the double ones do. */
-#define BESSEL(name, f)                                                                                                \
-    double wg_libdevice_##name(double x)                                                                               \
-    {                                                                                                                  \
-        double r = f(x);                                                                                               \
-        return fabs(x) < 8.0 && fabs(r) < 0.25 ? (double)f##f128((_Float128)x) : r;                                    \
+/* The zeros below 8, to 107 bits, and the slopes there: near them the C library's versions, whose error is absolute, lose
+ * all digits, while CUDA promises ulps. Computed to 60 digits as roots of the functions. */
+static const struct root {
+    bool second; /* Y, not J */
+    int n;
+    double hi, lo;
+    long double slope;
+} roots[] = {
+    {false, 0, 0x1.33d152e971b40p+1, -0x1.0f539d7da258ep-53, -0.5191474972894667881402026L},
+    {false, 0, 0x1.6148f5b2c2e45p+2, 0x1.75054cd60a517p-54, 0.3402648065583681485649119L},
+    {false, 1, 0x1.ea75575af6f09p+1, -0x1.60155a9d1b256p-53, -0.4027593957025529720960022L},
+    {false, 1, 0x1.c0ff5f3b47250p+2, -0x1.b226d9d243827p-54, 0.30011575252613256320662L},
+    {true, 0, 0x1.c982eb8d417eap-1, 0x1.ea9d270347f83p-56, 0.8794208024971947710548339L},
+    {true, 0, 0x1.fa9534d98569cp+1, -0x1.f06ae7804384ep-54, -0.4025426717750242357219615L},
+    {true, 0, 0x1.c581dc4e72103p+2, -0x1.9774a495f56cfp-54, 0.3000976149104751862252866L},
+    {true, 1, 0x1.193bed4dff243p+1, -0x1.bd1e50d219bfdp-55, 0.5207864124022675111071507L},
+    {true, 1, 0x1.5b7fe4e87b02ep+2, 0x1.dfe7bac228e8cp-52, -0.3403180455234405582259362L},
+};
+
+/* Taylor series at a root, h away: the coefficients follow from x^2 y'' + x y' + (x^2 - n^2) y = 0. For |h| < 1/64. */
+static long double near_root(const struct root *z, long double h)
+{
+    enum { TERMS = 16 };
+    long double a[TERMS + 2] = {0, z->slope}, x = z->hi, sum = 0;
+    for (int k = 0; k < TERMS; k++) {
+        long double s = (2 * k + 1) * (k + 1) * x * a[k + 1] + (k * k + x * x - z->n * z->n) * a[k];
+        if (k >= 1)
+            s += 2 * x * a[k - 1];
+        if (k >= 2)
+            s += a[k - 2];
+        a[k + 2] = -s / (x * x * (k + 2) * (k + 1));
     }
-BESSEL(j0, j0)
-BESSEL(j1, j1)
-BESSEL(y0, y0)
-BESSEL(y1, y1)
+    for (int k = TERMS + 1; k >= 1; k--)
+        sum = (sum + a[k]) * h;
+    return sum;
+}
+
+/* Below 8: beside a zero the series above; where the result is small the long double function; else the double one. */
+static double bessel(bool second, int n, double x, double (*f)(double), long double (*fl)(long double))
+{
+    double r = f(x), a = fabs(x);
+    if (!(a < 8.0 && fabs(r) < 0.25) || (second && !(x > 0.0)))
+        return r;
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        if (roots[i].second != second || roots[i].n != n || fabs(a - roots[i].hi) >= 0x1p-6)
+            continue;
+        double v = (double)near_root(&roots[i], ((long double)a - roots[i].hi) - roots[i].lo);
+        return n && x < 0.0 ? -v : v;
+    }
+    return (double)fl((long double)x);
+}
+
+double wg_libdevice_j0(double x) { return bessel(false, 0, x, j0, j0l); }
+double wg_libdevice_j1(double x) { return bessel(false, 1, x, j1, j1l); }
+double wg_libdevice_y0(double x) { return bessel(true, 0, x, y0, y0l); }
+double wg_libdevice_y1(double x) { return bessel(true, 1, x, y1, y1l); }
 
 double wg_libdevice_jn(int n, double x)
 {

@@ -386,7 +386,8 @@ bool wg_expr_init(struct wg_parser *p, struct wg_symbol *v, uint64_t *dims, unsi
         return false;
     if (ndims && dims[0] == 0) {
         dims[0] = n;
-        v->bytes = n * stride;
+        if (__builtin_mul_overflow(n, stride, &v->bytes) || v->bytes > WG_PTX_MAX_INIT)
+            return wg_parse_error(p, at, "an initialised variable of more than %d bytes", WG_PTX_MAX_INIT);
     }
     v->init = wg_arena_alloc(&p->m->arena, v->bytes);
     v->relocs = s.nrelocs ? wg_arena_dup(&p->m->arena, s.relocs, s.nrelocs * sizeof *s.relocs) : NULL;

@@ -107,6 +107,8 @@ static bool operand(struct wg_parser *p, struct wg_instr *in, struct wg_operand 
 
 static bool add_extra(struct wg_parser *p, struct wg_instr *in, const char *s, size_t n)
 {
+    if (in->extra && strlen(in->extra) > 200) /* one reason to refuse it is enough */
+        return true;
     in->extra = in->extra ? wg_arena_printf(&p->m->arena, "%s.%.*s", in->extra, (int)n, s)
                           : wg_arena_str(&p->m->arena, s, n);
     return in->extra || wg_parse_oom(p);

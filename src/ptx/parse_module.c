@@ -790,27 +790,38 @@ bool wg_parse_labelled(struct wg_parser *p, struct wg_ptx_name *label, const cha
 static bool version(struct wg_parser *p)
 {
     const struct wg_token t = p->lex.t;
-    unsigned major = 0, minor = 0;
-    if (t.n > 6 || (t.kind != WG_TOK_FLOAT && t.kind != WG_TOK_INT) || sscanf(t.s, "%u.%u", &major, &minor) != 2 ||
-        minor > 9)
+    unsigned v = 0;
+    const char *dot = memchr(t.s, '.', t.n);
+    if (t.kind != WG_TOK_FLOAT || t.n > 4 || !dot || dot + 2 != t.s + t.n)
         return unexpected(p, "a version such as 8.5");
-    p->m->version = major * 10 + minor;
+    for (const char *c = t.s; c < t.s + t.n; c++) {
+        if (c != dot && (*c < '0' || *c > '9'))
+            return unexpected(p, "a version such as 8.5");
+        v = c == dot ? v : v * 10 + (unsigned)(*c - '0');
+    }
+    p->m->version = v;
     wg_parse_next(p);
     return true;
 }
 
+/* A later .target only narrows what an assembler allows, so the first one counts. */
 static bool target(struct wg_parser *p)
 {
     const char *start = p->lex.t.s, *end;
+    bool first = !p->m->target;
     do {
         const struct wg_token t = p->lex.t;
         if (t.kind != WG_TOK_IDENT)
             return unexpected(p, "a target such as sm_90");
-        if (t.n > 3 && t.n < 16 && memcmp(t.s, "sm_", 3) == 0)
+        if (first && t.n > 3 && t.n < 16 && memcmp(t.s, "sm_", 3) == 0)
             p->m->sm = (unsigned)strtoul(t.s + 3, NULL, 10);
         end = t.s + t.n;
         wg_parse_next(p);
     } while (wg_parse_accept(p, ','));
+    if (!first)
+        return true;
+    if (!p->m->sm)
+        return wg_parse_error(p, start, "a target such as sm_90 is expected here");
     p->m->target = wg_arena_str(&p->m->arena, start, (size_t)(end - start));
     return p->m->target || wg_parse_oom(p);
 }
@@ -896,5 +907,5 @@ bool wg_parse_module(struct wg_parser *p)
         if (!module_directive(p))
             return false;
     }
-    return p->m->sm || wg_parse_error(p, p->lex.t.s, "the module has no .target");
+    return p->m->target || wg_parse_error(p, p->lex.t.s, "the module has no .target");
 }

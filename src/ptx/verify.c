@@ -163,7 +163,8 @@ static const char *missing(const struct wg_instr *in)
 
 static bool bad_address(const struct check *c, const struct wg_operand *o)
 {
-    return o->kind == WG_OPERAND_MEM && o->reg >= 0 && wg_type_bytes((enum wg_type)reg_type(c, o->reg)) < 4;
+    unsigned t = o->kind == WG_OPERAND_MEM && o->reg >= 0 ? reg_type(c, o->reg) : WG_T_NONE;
+    return t != WG_T_NONE && (t == WG_T_PRED || wg_type_bytes((enum wg_type)t) < 4);
 }
 
 static bool refuse(struct check *c, const char *fmt, unsigned number)

@@ -1,12 +1,14 @@
 /* text.c - the terminal report: per kernel what is wrong, the numbers that matter and how far to trust them, the source. */
 #include "report/escape.h"
 #include "report/page.h"
+#include "model/gpus.h"
+#include "model/occupancy.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LABEL = 16, MAX_FINDINGS = 10 };
+enum { LABEL = 16, MAX_FINDINGS = 10, MANY_GROUPS = 12 /* from here on, small and faultless ones are brief */ };
 static const char *const severity_names[] = {"info", "warning", "error"};
 
 void wg_page_ink(struct wg_page *g, enum wg_ink ink)
@@ -284,6 +286,44 @@ static void traffic(struct wg_page *g, const struct wg_group *v, const char *fid
     }
 }
 
+/* The device by the name in the profile, with or without its maker; NULL when no table knows it. */
+static const struct wg_gpu *gpu_of(const struct wg_launch_result *l)
+{
+    const char *name = l->device;
+    const struct wg_gpu *d = wg_gpu_find(name);
+    return d ? d : !strncmp(name, "NVIDIA ", 7) ? wg_gpu_find(name + 7) : NULL;
+}
+
+/* How many blocks an SM holds, which needs the registers, and how often the grid fills the device. */
+static void occupancy(struct wg_page *g, const struct wg_launch_result *l)
+{
+    const struct wg_gpu *d = gpu_of(l);
+    uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    if (!d || !l->registers || !threads || threads > d->cc->threads_per_block)
+        return;
+    struct wg_occupancy_query q = {.threads = (unsigned)threads, .regs = l->registers, .static_shared = l->static_shared,
+                                   .dynamic_shared = l->dynamic_shared, .carveout = -1};
+    struct wg_occupancy o;
+    char a[WG_NUMBER_BYTES], b[WG_NUMBER_BYTES], why[128];
+    const char *fidelity = l->registers_exact ? "exact" : "estimated";
+    wg_occupancy(d->cc, &q, &o);
+    if (!o.blocks) {
+        wg_occupancy_never_text(d->cc, &q, o.never, why, sizeof why);
+        row(g, WG_INK_PLAIN, "occupancy", fidelity, "none: %s", why);
+        return;
+    }
+    wg_occupancy_limits_text(o.limiting, why, sizeof why);
+    row(g, WG_INK_PLAIN, "occupancy", fidelity, "%13u block%s, %u of %u warps (%.0f %%); limit: %s", o.blocks,
+        plural(o.blocks), o.warps, d->cc->warps_per_sm, 100 * o.occupancy, why);
+    if (d->sms > 0 && (double)blocks < d->sms)
+        row(g, WG_INK_PLAIN, "grid", fidelity, "%13s block%s on %.0f SMs: %.0f of them get none", wg_format_count(a, blocks),
+            plural(blocks), d->sms, d->sms - (double)blocks);
+    else if (d->sms > 0)
+        row(g, WG_INK_PLAIN, "grid", fidelity, "%13s blocks on %.0f SMs: %.1f waves of %s", wg_format_count(a, blocks), d->sms,
+            wg_occupancy_waves(d, &o, blocks), wg_format_count(b, (uint64_t)d->sms * o.blocks));
+}
+
 static void numbers(struct wg_page *g, const struct wg_group *v)
 {
     const struct wg_launch_result *l = v->first;
@@ -308,6 +348,7 @@ static void numbers(struct wg_page *g, const struct wg_group *v)
     if (l->registers)
         row(g, WG_INK_PLAIN, "registers", l->registers_exact ? "exact" : "estimated", "%13s a thread%s",
             wg_format_count(a, l->registers), l->registers_exact ? " (ptxas)" : "");
+    occupancy(g, l);
 }
 
 static void notes(struct wg_page *g, const struct wg_group *v)
@@ -320,7 +361,9 @@ static void notes(struct wg_page *g, const struct wg_group *v)
         row(g, WG_INK_DIM, "note", NULL, "the result may depend on the order of blocks: they ran one after another");
 }
 
-static enum wg_status group(struct wg_page *g, const struct wg_group *v, const struct wg_line *lines, size_t nlines)
+/* `brief`: of a launch with nothing wrong in it, only the head. */
+static enum wg_status group(struct wg_page *g, const struct wg_group *v, const struct wg_line *lines, size_t nlines,
+                            bool brief)
 {
     struct wg_advice adv[WG_ADVICE_MAX];
     const char *fidelity = v->merged_sites ? "modelled" : "exact";
@@ -331,6 +374,8 @@ static enum wg_status group(struct wg_page *g, const struct wg_group *v, const s
         return WG_OK;
     }
     size_t n = wg_judge(v, lines, nlines, adv);
+    if (brief && !n && !v->nfindings && v->first->status == WG_OK)
+        return WG_OK;
     for (size_t i = 0; i < n; i++)
         advice(g, &adv[i], !strcmp(adv[i].unit, "lanes") ? "exact" : fidelity);
     numbers(g, v);
@@ -405,8 +450,11 @@ enum wg_status wg_report_text(const struct wg_profile *p, const struct wg_text_s
             findings(&g, host, nhost, false);
         }
     }
+    uint64_t all = 0;
     for (size_t i = 0; s == WG_OK && i < n; i++)
-        s = group(&g, &v[i], views[i].lines, views[i].n);
+        all += v[i].total[WG_C_INST];
+    for (size_t i = 0; s == WG_OK && i < n; i++)
+        s = group(&g, &v[i], views[i].lines, views[i].n, !g.verbose && n > MANY_GROUPS && v[i].total[WG_C_INST] * 100 < all);
     wg_arena_free(&arena);
     return s == WG_OK && ferror(out) ? WG_IO : s;
 }

@@ -246,7 +246,7 @@ static const struct unary {
 static bool is(const char *name, const char *base)
 {
     size_t n = strlen(base);
-    return !strncmp(name, base, n) && (!name[n] || !strcmp(name + n, "f"));
+    return !strncmp(name, base, n) && (!name[n] || (name[n] == 'f' && !name[n + 1]));
 }
 
 static bool unary(const char *name, const char *sig, struct expect *e)

@@ -121,6 +121,8 @@ static uint64_t operand(char type, const char *name, unsigned i, bool edge)
         case 5:
             return bits_of(type, copysign(exp2(uniform(-40, 40)), uniform(-1, 1)));
         case 6:
+            if (rnd() & 1) /* beside a listed value, zeros of Bessel functions among them */
+                return bits_of(type, edges[rnd() % NEDGES] * (1 + ldexp(uniform(-1, 1), -(int)(rnd() % 54))));
             return bits_of(type, rint(uniform(-30, 30)) / 2);
         default:
             return bits_of(type, uniform(-10, 10));

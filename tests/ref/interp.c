@@ -97,18 +97,15 @@ static uint8_t *at(struct thread *t, enum wg_space space, uint64_t a, uint64_t n
 static uint64_t symbol_address(struct thread *t, const struct wg_symbol *s)
 {
     const struct frame *f = top(t);
-    if (s->kind == WG_SYMBOL_PARAM) {
-        if (f->f->is_entry)
-            return s->offset;
-        for (uint32_t i = 0; i < f->f->nparams; i++)
-            if (&f->f->params[i] == s)
-                return i * 16;
-        return 128; /* the return value */
-    }
     for (uint32_t i = 0; i < f->f->nlocals; i++)
         if (f->f->locals[i] == s)
             return f->offset[i];
-    return 0;
+    if (f->f->is_entry)
+        return s->offset;
+    for (uint32_t i = 0; i < f->f->nparams; i++)
+        if (&f->f->params[i] == s)
+            return i * 16;
+    return 128; /* the return value */
 }
 
 /* ---- operands ---- */

@@ -69,6 +69,17 @@ class Text(unittest.TestCase):
         # three sites run once a warp, five once a row
         self.assertIn(f"launch 0: {WARPS * 3 + REQUESTS * 5:,} warp instructions", t)
 
+    def test_occupancy_of_the_launch(self):
+        t = render(TRANSPOSE)
+        # cc 9.0: 2,048 threads an SM hold 8 blocks of 256; 28 registers take 32 a thread, 8,192 a block: 8 blocks too
+        self.assertRegex(row(t, "occupancy"), r"^8 blocks, 64 of 64 warps \(100 %\); limit: warps and registers +exact$")
+        self.assertRegex(row(t, "grid"), r"^4,096 blocks on 132 SMs: 3\.9 waves of 1,056 ")  # 4096 / (8 * 132)
+        t = render(variant(lambda p, l: l.update(grid=[100, 1, 1], registers=40, registers_exact=False)))
+        self.assertRegex(row(t, "occupancy"), r"^6 blocks, 48 of 64 warps \(75 %\); limit: registers +estimated$")
+        self.assertRegex(row(t, "grid"), r"^100 blocks on 132 SMs: 32 of them get none")
+        for change in ({"device": "a card of tomorrow"}, {"registers": 0}, {"block": [4096, 4096, 4096]}):
+            self.assertNotIn("\n  occupancy", render(variant(lambda p, l: l.update(**change))))
+
     def test_only_the_guilty_line_is_marked(self):
         t = render(TRANSPOSE)
         marked = [l for l in t.split("\n") if l.startswith(">")]
@@ -111,6 +122,21 @@ class Text(unittest.TestCase):
         self.assertEqual(t.count("<<<(64,64), (32,8)>>>"), 1)
         self.assertEqual(t.count("<<<(32,64), (32,8)>>>"), 1)
         self.assertEqual(render(p, "-v").count("<<<(64,64), (32,8)>>>"), 2)
+
+    def test_many_small_kernels_are_brief(self):
+        def many(p, l):
+            for r in l["counts"]:
+                r[1:] = [v * 10000 for v in r[1:]]
+            for i in range(20):
+                x = copy.deepcopy(l)
+                x.update(index=i + 1, kernel=f"small{i}()", mangled=f"small{i}", counts=[[0, 7, 224, 224]])
+                p["launches"].append(x)
+            p["launches"][9]["findings"] = [{"id": "x", "message": "Wrong."}]
+        p = variant(many)
+        t = render(p)
+        self.assertEqual(t.count("lanes   "), 2)  # the large one and the one with a finding
+        self.assertEqual(len(re.findall(r"small\d+\(\)", t)), 20)
+        self.assertEqual(render(p, "-v").count("lanes   "), 21)
 
     def test_selection(self):
         def three(p, l):

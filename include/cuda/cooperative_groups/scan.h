@@ -1,0 +1,4 @@
+/* cooperative_groups/scan.h - reductions and scans. */
+#pragma once
+#include "../cooperative_groups.h"
+#include "../wg/cg_reduce.h"
