@@ -1,5 +1,7 @@
 /* cmd_program.c - runs a CUDA program with our runtime library in it, then shows the profile it left. */
+#include "cli/build.h"
 #include "cli/cli.h"
+#include "model/gpus.h"
 #include "shim/env.h"
 #include <dirent.h>
 #include <errno.h>
@@ -11,28 +13,45 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define OUR_LIBRARY "libcudart.so.13" /* the one our headers belong to; programs of other versions find theirs beside it */
+
 struct started {
     const struct wg_cli *o;
-    char dir[64];         /* temporary: profiles arrive here, one per process */
-    char lib[4096 + 64];  /* folder of our runtime library */
-    const char *compiler; /* of a .cu, or NULL */
+    char dir[64];          /* temporary: profiles arrive here, one per process */
+    char lib[4096 + 64];   /* folder of our runtime library */
+    const char *include;   /* folder of our CUDA headers */
+    struct wg_built built; /* of a .cu; zero otherwise */
 };
 
-/* The library lies beside this program: in the build tree, or where it is installed. */
+/* Our library and headers: where this program was built, or where it was installed. */
 static bool find_library(struct started *s)
 {
-    static const char *const places[] = {"../shim", "../lib/warpgrind", "../lib64/warpgrind"};
-    char self[4096];
-    if (!wg_cli_self(self, sizeof self))
-        return false;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char probe[sizeof s->lib + 32];
-        snprintf(s->lib, sizeof s->lib, "%s/%s", self, places[i]);
-        snprintf(probe, sizeof probe, "%s/libcudart.so", s->lib);
+    char self[4096], probe[sizeof s->lib + 32];
+    if (wg_cli_self(self, sizeof self)) {
+        snprintf(s->lib, sizeof s->lib, "%s/../shim", self);
+        snprintf(probe, sizeof probe, "%s/" OUR_LIBRARY, s->lib);
+        s->include = WG_SOURCE_INCLUDE;
         if (!access(probe, R_OK))
             return true;
     }
-    return false;
+    snprintf(s->lib, sizeof s->lib, "%s", WG_INSTALLED);
+    s->include = WG_INSTALLED "/cuda";
+    return !access(WG_INSTALLED "/" OUR_LIBRARY, R_OK);
+}
+
+static int build(struct started *s, const char *source)
+{
+    const struct wg_cli *o = s->o;
+    char library[sizeof s->lib + 32], err[1024] = "", sm[32] = "";
+    const struct wg_gpu *gpu = wg_gpu_find(o->device ? o->device : "H200");
+    snprintf(library, sizeof library, "%s/" OUR_LIBRARY, s->lib);
+    if (gpu)
+        snprintf(sm, sizeof sm, "sm_%u%u", gpu->cc->major, gpu->cc->minor);
+    const struct wg_build_options opt = {.size = sizeof opt, .compiler = o->compiler, .sources = &source, .nsources = 1,
+                                         .args = o->build_arg.v, .nargs = o->build_arg.n, .include = s->include,
+                                         .library = library, .sm = *sm ? sm : NULL};
+    enum wg_status e = wg_build(&opt, &s->built, err, sizeof err);
+    return e == WG_OK ? WG_EXIT_OK : wg_cli_error(WG_EXIT_INPUT, "%s", err);
 }
 
 static bool prepend(const char *name, const char *value, char separator)
@@ -46,19 +65,18 @@ static bool prepend(const char *name, const char *value, char separator)
     return ok;
 }
 
-/* Runs in the child: the program sees nothing of ours but these three variables. */
+/* Runs in the child: the program sees nothing of ours but these two variables. */
 static bool environment(const struct started *s)
 {
     const struct wg_cli *o = s->o;
-    char profile[96], preload[sizeof s->lib + 32];
+    char profile[96];
     snprintf(profile, sizeof profile, "%s/%%p.wgprof", s->dir);
-    snprintf(preload, sizeof preload, "%s/libcudart.so", s->lib);
-    struct wg_env e = {.profile = profile, .device = (char *)o->device, .compiler = (char *)s->compiler, .jobs = o->jobs,
+    struct wg_env e = {.profile = profile, .device = (char *)o->device,
+                       .compiler = s->built.program ? (char *)s->built.compiler : NULL, .jobs = o->jobs,
                        .no_counters = o->no_counters, .as_written = o->as_written, .any_block_order = o->any_block_order,
                        .progress = !o->quiet && isatty(STDERR_FILENO)};
     char *text = wg_env_write(&e);
-    bool ok = text && !setenv(WG_ENV_NAME, text, 1) && prepend("LD_LIBRARY_PATH", s->lib, ':') &&
-              prepend("LD_PRELOAD", preload, ':');
+    bool ok = text && !setenv(WG_ENV_NAME, text, 1) && prepend("LD_LIBRARY_PATH", s->lib, ':');
     free(text);
     return ok;
 }
@@ -208,34 +226,41 @@ static int run(struct started *s, const char *path, char **argv)
     return code ? code : later;
 }
 
+static int built_or_not(struct started *s, const char *path, char **argv)
+{
+    const char *dot = strrchr(path, '.');
+    if (dot && !strcmp(dot, ".cu")) {
+        int code = build(s, path);
+        return code ? code : run(s, s->built.program, argv);
+    }
+    if (strchr(path, '/'))
+        return run(s, path, argv);
+    char *here = NULL; /* execvp would search PATH for a bare name; a file was named */
+    if (asprintf(&here, "./%s", path) < 0)
+        return wg_cli_error(WG_EXIT_INPUT, "out of memory");
+    int code = run(s, here, argv);
+    free(here);
+    return code;
+}
+
 int wg_cli_program(const struct wg_cli *o)
 {
     struct started s = {.o = o, .dir = "/tmp/warpgrind-XXXXXX"};
-    const char *path = o->rest.v[0], *dot = strrchr(path, '.');
-    char *built = NULL, **argv = calloc(o->rest.n + 1, sizeof *argv);
-    if (!argv)
-        return wg_cli_error(WG_EXIT_INPUT, "out of memory");
-    int code = WG_EXIT_OK;
+    const char *path = o->rest.v[0];
     if (access(path, F_OK))
-        code = wg_cli_error(WG_EXIT_INPUT, "cannot read %s: %s", path, strerror(errno));
-    else if (!find_library(&s))
-        code = wg_cli_error(WG_EXIT_INPUT, "cannot find our libcudart.so beside the warpgrind program");
-    else if (!mkdtemp(s.dir))
-        code = wg_cli_error(WG_EXIT_OUTPUT, "cannot make a folder in /tmp: %s", strerror(errno));
-    if (!code) {
-        if (dot && !strcmp(dot, ".cu"))
-            code = wg_cli_build(&s, path, &built);
-        for (size_t i = 0; i < o->rest.n; i++)
-            argv[i] = (char *)o->rest.v[i];
-        /* execvp would search PATH for a bare name; a file was named. */
-        char *here = NULL;
-        if (!code && !built && !strchr(path, '/') && asprintf(&here, "./%s", path) >= 0)
-            path = here;
-        code = code ? code : run(&s, built ? built : path, argv);
-        free(here);
-        remove_dir(s.dir);
+        return wg_cli_error(WG_EXIT_INPUT, "cannot read %s: %s", path, strerror(errno));
+    if (!find_library(&s))
+        return wg_cli_error(WG_EXIT_INPUT, "cannot find our " OUR_LIBRARY " beside the warpgrind program");
+    char **argv = calloc(o->rest.n + 1, sizeof *argv);
+    if (!argv || !mkdtemp(s.dir)) {
+        free(argv);
+        return wg_cli_error(WG_EXIT_OUTPUT, "cannot make a folder in /tmp: %s", strerror(errno));
     }
-    free(built);
+    for (size_t i = 0; i < o->rest.n; i++)
+        argv[i] = (char *)o->rest.v[i];
+    int code = built_or_not(&s, path, argv);
+    wg_build_remove(&s.built);
+    remove_dir(s.dir);
     free(argv);
     return code;
 }

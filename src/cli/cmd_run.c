@@ -193,11 +193,12 @@ static int dump(struct job *j)
 
 static int export_and_report(struct job *j, int code)
 {
-    const struct wg_profile *p = wg_get_profile(j->g);
+    struct wg_profile *p = wg_get_profile(j->g);
     char err[512];
     int later = WG_EXIT_OK;
     if (!p)
         return code;
+    p->program = j->o->rest.v[0];
     if (j->o->export && wg_profile_write(p, j->o->export, err, sizeof err) != WG_OK)
         later = wg_cli_error(WG_EXIT_OUTPUT, "%s", err);
     if (!j->o->quiet && p->nlaunches) {

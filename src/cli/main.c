@@ -72,7 +72,7 @@ static int run_program(const struct wg_cli *o)
             return wg_cli_error(WG_EXIT_USAGE, "no command or file is named %s; did you mean `warpgrind %s`?", name, near);
         return wg_cli_error(WG_EXIT_USAGE, "no command or file is named %s; `warpgrind --help` lists the commands", name);
     }
-    return wg_cli_error(WG_EXIT_INPUT, "cannot run programs yet");
+    return wg_cli_program(o);
 }
 
 /* argv[0] is the command's name. */

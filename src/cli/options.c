@@ -242,4 +242,5 @@ void wg_cli_free(struct wg_cli *o)
     free(o->rest.v);
     free(o->arg.v);
     free(o->dump.v);
+    free(o->build_arg.v);
 }

@@ -74,7 +74,11 @@ void wg_close(struct wg *g)
 
 const char *wg_error(const struct wg *g) { return g->diag.text; }
 
-struct wg_profile *wg_get_profile(struct wg *g) { return &g->profile.profile; }
+struct wg_profile *wg_get_profile(struct wg *g)
+{
+    wg_profile_load_sources(&g->profile); /* so that what is shown now and what is saved hold the same text */
+    return &g->profile.profile;
+}
 
 /* ---- modules ---- */
 static bool is_device_var(const struct wg_symbol *s)

@@ -17,9 +17,9 @@ struct table {
     unsigned indent; /* columns of indentation that all lines share */
 };
 
-static double average_lanes(const uint64_t c[WG_C_COUNT])
+static double average_lanes(const struct wg_line *l)
 {
-    return c[WG_C_INST] ? (double)c[WG_C_THREAD_INST_ON] / (double)c[WG_C_INST] : 32;
+    return l->total[WG_C_INST] ? (double)l->lanes / (double)l->total[WG_C_INST] : 32;
 }
 
 static struct table columns(const struct wg_line *l, size_t n)
@@ -28,7 +28,7 @@ static struct table columns(const struct wg_line *l, size_t n)
     for (size_t i = 0; i < n; i++) {
         t.sectors |= l[i].sectors > 0;
         t.wavefronts |= l[i].wavefronts > 0;
-        t.lanes |= average_lanes(l[i].total) < 31.95;
+        t.lanes |= average_lanes(&l[i]) < 31.95;
     }
     t.text = 8 + 14 + (t.sectors ? 9 : 0) + (t.wavefronts ? 12 : 0) + (t.lanes ? 7 : 0) + 5;
     return t;
@@ -60,7 +60,7 @@ static void counts(struct wg_page *g, const struct table *t, const struct wg_lin
     if (t->wavefronts)
         ratio(g, 12, l->wavefronts, l->wavefront_requests);
     if (t->lanes)
-        fprintf(g->out, "%7.1f", average_lanes(l->total));
+        fprintf(g->out, "%7.1f", average_lanes(l));
     wg_page_ink(g, mark ? WG_INK_BAD : WG_INK_PLAIN);
     fprintf(g->out, " %-2s  ", mark == 2 ? "!!" : mark ? "!" : "");
     wg_page_ink(g, WG_INK_PLAIN);
@@ -200,6 +200,7 @@ static void sites(struct wg_page *g, const struct table *t, const struct wg_line
         enum wg_where where;
         enum wg_how how;
         memcpy(one.total, s->c, sizeof one.total);
+        one.lanes = wg_fold_lanes(s);
         if (wg_fold_class(s, &where, &how)) {
             bool sh = where == WG_WHERE_SHARED;
             one.sectors = sh ? 0 : s->c[WG_C_SECTORS];

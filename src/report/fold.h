@@ -16,6 +16,9 @@ enum wg_how { WG_HOW_LOAD, WG_HOW_STORE, WG_HOW_ATOM, WG_HOW_COUNT }; /* ATOM: a
  * met one memory belongs there. */
 bool wg_fold_class(const struct wg_site *s, enum wg_where *where, enum wg_how *how);
 void wg_fold_add(struct wg_traffic *t, const struct wg_site *s);
+/* Lanes that took part, summed over the site's instructions: those whose guard is true; at a branch all active ones, for
+ * there the guard only says where they go. */
+uint64_t wg_fold_lanes(const struct wg_site *s);
 
 /* Launches with equal kernel, shape and device that all ended well; or one alone. */
 struct wg_group {
@@ -27,6 +30,7 @@ struct wg_group {
     uint64_t total[WG_C_COUNT];
     struct wg_traffic traffic[WG_WHERE_COUNT][WG_HOW_COUNT];
     uint64_t barriers;            /* warp instructions of kind barrier */
+    uint64_t lanes;               /* wg_fold_lanes, summed */
     bool one_worker;
     uint64_t merged_sites;
     size_t nfindings;
@@ -46,6 +50,7 @@ struct wg_line {
     uint64_t total[WG_C_COUNT];
     struct wg_traffic traffic[WG_WHERE_COUNT][WG_HOW_COUNT];
     uint64_t sectors, sector_requests, sectors_extra, wavefronts, wavefront_requests, wavefronts_extra;
+    uint64_t lanes;
     bool barrier;
 };
 /* Lines of a group in order of source (most instructions first), then line. Code that is inlined from a system header

@@ -24,10 +24,7 @@ static void sum_all(const struct wg_traffic t[WG_WHERE_COUNT][WG_HOW_COUNT], str
             sum(t[w], out);
 }
 
-static uint64_t idle_lanes(const uint64_t total[WG_C_COUNT])
-{
-    return total[WG_C_INST] * 32 > total[WG_C_THREAD_INST_ON] ? total[WG_C_INST] * 32 - total[WG_C_THREAD_INST_ON] : 0;
-}
+static uint64_t idle_lanes(uint64_t inst, uint64_t lanes) { return inst * 32 > lanes ? inst * 32 - lanes : 0; }
 
 enum measure { SECTORS, WAVEFRONTS, LOCAL, LANES };
 static uint64_t waste(const struct wg_line *l, enum measure m)
@@ -44,7 +41,7 @@ static uint64_t waste(const struct wg_line *l, enum measure m)
         sum(l->traffic[WG_WHERE_LOCAL], &t);
         return t.sectors;
     default:
-        return idle_lanes(l->total);
+        return idle_lanes(l->total[WG_C_INST], l->lanes);
     }
 }
 
@@ -81,9 +78,9 @@ size_t wg_judge(const struct wg_group *g, const struct wg_line *lines, size_t nl
     const uint64_t *c = g->total;
     const uint32_t *b = g->first->block;
     uint64_t threads = (uint64_t)b[0] * b[1] * b[2], warps = (threads + 31) / 32;
-    if ((double)c[WG_C_THREAD_INST_ON] < WG_JUDGE_LANES * (double)c[WG_C_INST]) {
+    if ((double)g->lanes < WG_JUDGE_LANES * (double)c[WG_C_INST]) {
         bool few = warps * 32 * 3 > threads * 4; /* the block itself leaves more than a quarter of the lanes empty */
-        v[n++] = (struct wg_advice){few ? "warps that are not full" : "divergence", "lanes", "idle", idle_lanes(c),
+        v[n++] = (struct wg_advice){few ? "warps that are not full" : "divergence", "lanes", "idle", idle_lanes(c[WG_C_INST], g->lanes),
                                     c[WG_C_INST] * 32,
                                     few ? "make the threads of a block a multiple of 32"
                                         : "give the lanes of a warp the same path: branch on the warp, not on the lane",

@@ -331,7 +331,7 @@ static void numbers(struct wg_page *g, const struct wg_group *v)
     char a[WG_NUMBER_BYTES], b[WG_NUMBER_BYTES];
     const char *fidelity = v->merged_sites ? "modelled" : "exact";
     traffic(g, v, fidelity);
-    double lanes = c[WG_C_INST] ? (double)c[WG_C_THREAD_INST_ON] / (double)c[WG_C_INST] : 0;
+    double lanes = c[WG_C_INST] ? (double)v->lanes / (double)c[WG_C_INST] : 0;
     row(g, WG_INK_PLAIN, "lanes", "exact", "%13.1f of 32 at work in a warp instruction", lanes);
     uint64_t branches = c[WG_C_BRANCH_UNIFORM] + c[WG_C_BRANCH_DIVERGENT];
     if (branches)

@@ -43,7 +43,7 @@ static enum cudaError create(struct wg_shim *s, void **out, unsigned flags, int 
     t->priority = priority > LEAST_PRIORITY      ? LEAST_PRIORITY
                   : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY
                                                  : priority;
-    t->id = ++s->next_id + 2; /* 1 and 2: the default streams */
+    t->id = ++s->next_id + 15; /* 7 and 15: the default streams */
     HASH_ADD_PTR(s->streams, handle, t);
     *out = t->handle;
     return cudaSuccess;
@@ -110,7 +110,7 @@ WG_API(cudaStreamGetId, CONTEXT, (void *stream, unsigned long long *id), (stream
         return cudaErrorInvalidValue;
     if (!t && !is_default(stream))
         return cudaErrorInvalidResourceHandle;
-    *id = t ? t->id : stream == WG_STREAM_PER_THREAD ? 2 : 1;
+    *id = t ? t->id : stream == WG_STREAM_PER_THREAD ? 15 : 7;
     return cudaSuccess;
 }
 WG_PTSZ(cudaStreamGetId, (void *, unsigned long long *));

@@ -179,8 +179,9 @@ class Text(unittest.TestCase):
     def test_divergence(self):
         def half(p, l):
             for r in l["counts"]:
-                r[N["thread_inst_executed_true"]] = r[N["inst_executed"]] * 16
-            r = counts(l, 6)
+                r[N["thread_inst_executed_true"]] = r[N["thread_inst_executed"]] = r[N["inst_executed"]] * 16
+            r = counts(l, 6)  # at a branch the guard only says where a lane goes
+            r[N["thread_inst_executed_true"]] = 0
             r[N["branch_divergent"]], r[N["branch_uniform"]] = REQUESTS // 4, REQUESTS - REQUESTS // 4
         t = render(variant(half))
         self.assertIn("divergence: 50 % of the lanes are idle", t)
@@ -192,7 +193,7 @@ class Text(unittest.TestCase):
         def small(p, l):
             l["block"] = [8, 1, 1]
             for r in l["counts"]:
-                r[N["thread_inst_executed_true"]] = r[N["inst_executed"]] * 8
+                r[N["thread_inst_executed_true"]] = r[N["thread_inst_executed"]] = r[N["inst_executed"]] * 8
         t = render(variant(small))
         self.assertIn("warps that are not full: 75 % of the lanes are idle", t)
         self.assertNotIn("divergence", t)
