@@ -9,8 +9,18 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-/* NVIDIA's double-precision units give this NaN. */
-WG_INLINE f64 canon64(f64 x) { return x == x ? x : wg_bits_f64(0xfff8000000000000u); }
+/* What double-precision units make of NaN: the payload and sign of an operand's NaN pass, quieted; a new one is
+ * 0xfff8000000000000. x86 does the same, only chooses otherwise between two NaNs. */
+WG_INLINE f64 quiet64(f64 x) { return wg_bits_f64(wg_f64_bits(x) | 1ull << 51); }
+WG_INLINE f64 nan64(f64 r, f64 first, f64 second)
+{
+#if defined(__x86_64__)
+    return (void)first, (void)second, r;
+#else
+    return r == r ? r : first != first ? quiet64(first) : second != second ? quiet64(second)
+                                                                           : wg_bits_f64(0xfff8000000000000u);
+#endif
+}
 #define canon32 wg_canon_f32
 /* Clamp to [0, 1]; NaN and -0 give +0. */
 WG_INLINE f32 sat_f32(f32 x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
@@ -73,41 +83,12 @@ WG_INLINE f32 odd_f32(f64 x)
     return wg_bits_f32(ay > ax ? (u - 1) | 1 : ay < ax ? u | 1 : u);
 }
 
-WG_INLINE f32 add_rn_f32(f32 a, f32 b) { return canon32(a + b); }
-WG_INLINE f32 sub_rn_f32(f32 a, f32 b) { return canon32(a - b); }
-WG_INLINE f32 mul_rn_f32(f32 a, f32 b) { return canon32(a * b); }
-WG_INLINE f32 div_rn_f32(f32 a, f32 b) { return canon32(a / b); }
-WG_INLINE f32 fma_rn_f32(f32 a, f32 b, f32 c) { return canon32(__builtin_fmaf(a, b, c)); }
-WG_INLINE f32 rcp_rn_f32(f32 a) { return canon32(1.0f / a); }
-WG_INLINE f32 sqrt_rn_f32(f32 a) { return canon32(__builtin_sqrtf(a)); }
-WG_INLINE f32 fma_dir_f32(f32 a, f32 b, f32 c, int mode)
-{
-    const f64 p = (f64)a * b, s = odd_sum(p, c);
-    return canon32(round_f32(mode == WG_ROUND_RM ? zero_down(s, p, c) : s, mode));
-}
-WG_INLINE f32 add_dir_f32(f32 a, f32 b, int mode)
+WG_INLINE f64 sum_f64(f64 a, f64 b, int mode)
 {
     const f64 s = odd_sum(a, b);
-    return canon32(round_f32(mode == WG_ROUND_RM ? zero_down(s, a, b) : s, mode));
+    return mode == WG_ROUND_RM ? zero_down(s, a, b) : s;
 }
-WG_INLINE f32 mul_dir_f32(f32 a, f32 b, int mode) { return canon32(round_f32((f64)a * b, mode)); }
-WG_INLINE f32 div_dir_f32(f32 a, f32 b, int mode) { return canon32(round_f32(odd_div(a, b), mode)); }
-WG_INLINE f32 sqrt_dir_f32(f32 a, int mode) { return canon32(round_f32(odd_sqrt(a), mode)); }
-#define DIRECTED(R)                                                                                                    \
-    WG_INLINE f32 add_##R##_f32(f32 a, f32 b) { return add_dir_f32(a, b, WG_MODE_##R); }                               \
-    WG_INLINE f32 sub_##R##_f32(f32 a, f32 b) { return add_dir_f32(a, -b, WG_MODE_##R); }                              \
-    WG_INLINE f32 mul_##R##_f32(f32 a, f32 b) { return mul_dir_f32(a, b, WG_MODE_##R); }                               \
-    WG_INLINE f32 div_##R##_f32(f32 a, f32 b) { return div_dir_f32(a, b, WG_MODE_##R); }                               \
-    WG_INLINE f32 fma_##R##_f32(f32 a, f32 b, f32 c) { return fma_dir_f32(a, b, c, WG_MODE_##R); }                     \
-    WG_INLINE f32 rcp_##R##_f32(f32 a) { return div_dir_f32(1.0f, a, WG_MODE_##R); }                                   \
-    WG_INLINE f32 sqrt_##R##_f32(f32 a) { return sqrt_dir_f32(a, WG_MODE_##R); }
-#define WG_MODE_rz WG_ROUND_RZ
-#define WG_MODE_rm WG_ROUND_RM
-#define WG_MODE_rp WG_ROUND_RP
-DIRECTED(rz)
-DIRECTED(rm)
-DIRECTED(rp)
-#undef DIRECTED
+WG_INLINE f64 fma_f64(f32 a, f32 b, f32 c, int mode) { return sum_f64((f64)a * b, c, mode); }
 
 /* ---- minimum and maximum: -0 < +0; a NaN yields to a number unless nan; both NaN give the canonical NaN ---- */
 WG_INLINE f32 min_f32(f32 a, f32 b)
@@ -137,30 +118,53 @@ WG_INLINE f32 any_ftz_f32(f32 x, struct wg_alu_mods z)
     const u32 u = wg_f32_bits(x);
     return wg_bits_f32(u & ((u & 0x7f800000u ? ~0u : 0x80000000u) | ~z.ftz));
 }
-WG_INLINE f32 any_out_f32(f32 x, struct wg_alu_mods z)
+WG_INLINE f32 any_sat_f32(f32 x, struct wg_alu_mods z)
 {
-    const f32 y = any_ftz_f32(x, z);
-    const u32 u = wg_f32_bits(y), s = wg_f32_bits(sat_f32(y));
+    const u32 u = wg_f32_bits(x), s = wg_f32_bits(sat_f32(x));
     return wg_bits_f32(u ^ ((u ^ s) & z.sat));
+}
+/* A result: x, exact or rounded to odd, in a rounding mode. .ftz flushes what is below the least normal number before it
+ * is rounded (measured on an H200). */
+WG_INLINE u32 flushed(u32 u, f64 x, struct wg_alu_mods z)
+{
+    return u & ~(z.ftz & 0x7fffffffu & (__builtin_fabs(x) < 0x1p-126 ? ~0u : 0));
+}
+WG_INLINE f32 any_f32(f64 x, int mode, struct wg_alu_mods z)
+{
+    return any_sat_f32(wg_bits_f32(flushed(wg_f32_bits(canon32(round_f32(x, mode))), x, z)), z);
+}
+WG_INLINE f32 fma_ftz_f32(f32 a, f32 b, f32 c)
+{
+    const f64 x = fma_f64(FZ(a), FZ(b), FZ(c), WG_ROUND_RN);
+    return canon32(__builtin_fabs(x) < 0x1p-126 ? (f32)__builtin_copysign(0.0, x) : (f32)x);
+}
+WG_INLINE f32 mul_ftz_f32(f32 a, f32 b)
+{
+    const f64 x = (f64)FZ(a) * FZ(b);
+    return canon32(__builtin_fabs(x) < 0x1p-126 ? (f32)__builtin_copysign(0.0, x) : (f32)x);
 }
 WG_INLINE f64 min_f64(f64 a, f64 b)
 {
     const f64 m = a < b ? a : b < a ? b : wg_bits_f64(wg_f64_bits(a) | wg_f64_bits(b));
-    return a != a ? canon64(b) : b != b ? a : m;
+    return a != a ? (b != b ? quiet64(b) : b) : b != b ? a : m;
 }
 WG_INLINE f64 max_f64(f64 a, f64 b)
 {
     const f64 m = a > b ? a : b > a ? b : wg_bits_f64(wg_f64_bits(a) & wg_f64_bits(b));
-    return a != a ? canon64(b) : b != b ? a : m;
+    return a != a ? (b != b ? quiet64(b) : b) : b != b ? a : m;
 }
 
 /* ---- f64 in a directed mode; alu_soft64.c ---- */
+#define soft_add_f64 WG_ISA_NAME(wg_alu_soft_add)
+#define soft_sub_f64 WG_ISA_NAME(wg_alu_soft_sub)
 #define soft_fma_f64 WG_ISA_NAME(wg_alu_soft_fma)
 #define soft_mul_f64 WG_ISA_NAME(wg_alu_soft_mul)
 #define soft_div_f64 WG_ISA_NAME(wg_alu_soft_div)
 #define soft_sqrt_f64 WG_ISA_NAME(wg_alu_soft_sqrt)
 #define soft_from_u64 WG_ISA_NAME(wg_alu_soft_from)
 double soft_mul_f64(double a, double b, int mode) __attribute__((const));
+double soft_add_f64(double a, double b, int mode) __attribute__((const));
+double soft_sub_f64(double a, double b, int mode) __attribute__((const));
 double soft_fma_f64(double a, double b, double c, int mode) __attribute__((const));
 double soft_div_f64(double a, double b, int mode) __attribute__((const));
 double soft_sqrt_f64(double a, int mode) __attribute__((const));

@@ -76,7 +76,7 @@ static f64 zero(bool neg) { return neg ? -0.0 : 0.0; }
 f64 soft_fma_f64(f64 a, f64 b, f64 c, int mode)
 {
     if (!is_finite(a) || !is_finite(b) || !is_finite(c))
-        return canon64(__builtin_fma(a, b, c)); /* infinite or NaN: exact in any mode */
+        return nan64(__builtin_fma(a, b, c), b != b ? b : c, a); /* infinite or NaN: exact in any mode */
     const bool neg = is_negative(a) != is_negative(b);
     if (a == 0 || b == 0) {
         if (c != 0)
@@ -111,10 +111,20 @@ f64 soft_fma_f64(f64 a, f64 b, f64 c, int mode)
     return p > q ? pack(neg, p - q, qe, mode) : pack(z.neg, q - p, qe, mode);
 }
 
+f64 soft_add_f64(f64 a, f64 b, int mode)
+{
+    return is_finite(a) && is_finite(b) ? soft_fma_f64(a, 1.0, b, mode) : nan64(a + b, b, a);
+}
+
+f64 soft_sub_f64(f64 a, f64 b, int mode)
+{
+    return is_finite(a) && is_finite(b) ? soft_fma_f64(a, 1.0, -b, mode) : nan64(a - b, b, a);
+}
+
 f64 soft_mul_f64(f64 a, f64 b, int mode)
 {
     if (!is_finite(a) || !is_finite(b) || a == 0 || b == 0)
-        return canon64(a * b);
+        return nan64(a * b, b, a);
     const struct parts x = unpack(a), y = unpack(b);
     return pack(x.neg != y.neg, (u128)x.m * y.m, x.e + y.e, mode);
 }
@@ -122,7 +132,7 @@ f64 soft_mul_f64(f64 a, f64 b, int mode)
 f64 soft_div_f64(f64 a, f64 b, int mode)
 {
     if (!is_finite(a) || !is_finite(b) || a == 0 || b == 0)
-        return canon64(a / b);
+        return nan64(a / b, a, b);
     const struct parts x = unpack(a), y = unpack(b);
     const int nx = 54 - bits_of(x.m), ny = 54 - bits_of(y.m);
     const u128 n = (u128)(x.m << nx) << 66;
@@ -132,7 +142,7 @@ f64 soft_div_f64(f64 a, f64 b, int mode)
 
 f64 soft_sqrt_f64(f64 a, int mode)
 {
-    const f64 s = canon64(__builtin_sqrt(a));
+    const f64 s = nan64(__builtin_sqrt(a), a, a);
     if (!is_finite(a) || a == 0 || is_negative(a) || mode == WG_ROUND_RN)
         return s;
     /* compare the square of the nearest root with a, exactly; roots are never subnormal */

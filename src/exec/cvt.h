@@ -30,7 +30,7 @@ WG_INLINE f32 cvt_f32(f64 x, struct wg_alu_mods z)
 {
     const f32 f = (f32)x;
     const u32 u = wg_f32_bits(f);
-    return any_out_f32(canon32(wg_bits_f32(u + correction(x, f, u >> 31, z))), z);
+    return any_sat_f32(wg_bits_f32(flushed(wg_f32_bits(canon32(wg_bits_f32(u + correction(x, f, u >> 31, z)))), x, z)), z);
 }
 WG_INLINE u16 clamp16(u16 r, u16 inf, struct wg_alu_mods z)
 {
@@ -50,8 +50,28 @@ WG_INLINE u16 cvt_bf16(f64 x, struct wg_alu_mods z)
 }
 WG_INLINE f64 cvt_f64(f64 x, struct wg_alu_mods z)
 {
-    const u64 u = wg_f64_bits(canon64(x)), s = wg_f64_bits(sat_f64(x));
+    const u64 u = wg_f64_bits(x), s = wg_f64_bits(sat_f64(x));
     return wg_bits_f64(u ^ ((u ^ s) & (u64)(i64)(i32)z.sat));
+}
+/* ---- NaN from and to double keeps its sign and what fits of its payload (measured); else it becomes the format's one.
+ * C's conversions between f32 and f64 do that on their own. ---- */
+WG_INLINE f64 f64_of_f16(u16 a)
+{
+    return (a & 0x7fff) > 0x7c00 ? wg_bits_f64((u64)(a & 0x8000) << 48 | 0x7ff8ull << 48 | (u64)(a & 0x3ff) << 42) : H2F(a);
+}
+WG_INLINE f64 f64_of_bf16(u16 a) { return wg_bits_f32((u32)a << 16); }
+WG_INLINE u16 nan16_of_f64(u16 r, f64 x, u16 inf, int man, struct wg_alu_mods z)
+{
+    const u64 u = wg_f64_bits(x);
+    const u16 n = (u16)((u >> 48 & 0x8000) | inf | (u64)1 << (man - 1) | (u >> (52 - man) & ((1u << man) - 1)));
+    return x == x || z.sat ? r : n;
+}
+WG_INLINE f32 f32_of_f64(f64 x, struct wg_alu_mods z) { return x == x || z.sat ? cvt_f32(x, z) : (f32)x; }
+/* f32 to f32 and bf16 to f32 with no modifier at all move the bits. */
+WG_INLINE f32 or_moved(f32 r, f32 x, struct wg_alu_mods z)
+{
+    const bool plain = !(z.ftz | z.sat | z.near | z.zero | z.down | z.up);
+    return plain ? x : r;
 }
 /* ---- double to an integral double ---- */
 WG_INLINE f64 integral(f64 x, struct wg_alu_mods z)
@@ -89,13 +109,17 @@ WG_INLINE i32 rzi_s32(f32 a)
 WG_INLINE i64 clamp_s(i64 v, i64 lo, i64 hi) { return v < lo ? lo : v > hi ? hi : v; }
 WG_INLINE u64 clamp_u(u64 v, u64 hi) { return v > hi ? hi : v; }
 /* ---- tf32: 10 bits of fraction ---- */
+/* Ties away from zero (.rna) is a mere addition, also of NaN and infinity (measured). */
 WG_INLINE u32 cvt_tf32(f32 x, struct wg_alu_mods z)
 {
     const u32 u = wg_f32_bits(x), mag = u & 0x7fffffffu;
-    const u32 half = z.near ? 0xfff + (u >> 13 & 1) : z.zero ? 0 : 0x1000;
-    const u32 r = mag < 0x7f800000u ? (u + half) & 0xffffe000u : u;
+    if (!(z.near | z.zero)) {
+        const u32 r = (u + 0x1000) & 0xffffe000u;
+        return (r & 0x7f800000u) == 0x7f800000u ? r - (z.satfinite & 0x2000) : r;
+    }
+    const u32 r = (u + (z.near ? 0xfff + (u >> 13 & 1) : 0)) & 0xffffe000u;
     const u32 f = (r & 0x7fffffffu) == 0x7f800000u ? r - (z.satfinite & 0x2000) : r;
-    return mag > 0x7f800000u ? 0x7fffffff : f >> 31 ? f & ~z.relu : f;
+    return mag > 0x7f800000u ? 0x7fffe000 : f >> 31 ? f & ~z.relu : f;
 }
 WG_INLINE u32 cvt_e4m3(f32 x, struct wg_alu_mods z) { return z.relu ? relu8(f32_to_e4m3(x)) : f32_to_e4m3(x); }
 WG_INLINE u32 cvt_e5m2(f32 x, struct wg_alu_mods z) { return z.relu ? relu8(f32_to_e5m2(x)) : f32_to_e5m2(x); }

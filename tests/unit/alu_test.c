@@ -186,7 +186,7 @@ static bool run_form(struct tally *t, const struct ref_variant *v, const struct 
             }
         }
         if (on >> l & 1)
-            ok = ref_accept(&ri, src[l], v->ndst, want[l], got, kind[l]);
+            ok = ref_accept(&ri, src[l], v->ndst, want[l], got, kind[l], false);
         t->lanes++;
         if (!ok)
             report(t, v, p, l, src[l], want[l], got);
