@@ -1,6 +1,6 @@
 /* cuComplex.h - complex numbers as float2 and double2. */
-#ifndef WG_CUCOMPLEX_H
-#define WG_CUCOMPLEX_H
+#ifndef CU_COMPLEX_H_
+#define CU_COMPLEX_H_
 #include "vector_types.h"
 #include <math.h>
 #if defined(__CUDA__) && defined(__cplusplus)

@@ -1,6 +1,6 @@
 /* cuda.h - the driver API: the calls that programs make. A name with a newer form is a macro for it, as in CUDA 13. */
-#ifndef WG_CUDA_H
-#define WG_CUDA_H
+#ifndef __cuda_cuda_h__
+#define __cuda_cuda_h__
 #include "wg/version.h"
 #include "wg/driver_structs.h"
 #define CUDA_CB
