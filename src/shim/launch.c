@@ -186,16 +186,15 @@ WG_PTSZ(__cudaLaunchKernel, (const void *, struct wg_dim3, struct wg_dim3, void 
 
 static enum cudaError handle_of(struct wg_shim *s, const void **out, const void *func)
 {
-    struct wg_func *f;
+    struct wg_func *f = NULL;
     if (!out)
         return cudaErrorInvalidValue;
-    enum cudaError e = wg_image_func(s, func, &f);
-    if (e == cudaSuccess)
-        *out = func;
-    return e;
+    HASH_FIND_PTR(s->funcs, &func, f); /* its code is loaded when it is launched, and what is wrong with it said then */
+    *out = func;
+    return f ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 
-WG_API(__cudaGetKernel, CONTEXT, (const void **out, const void *func), (out, func)) { return handle_of(s, out, func); }
+WG_API(__cudaGetKernel, NOTHING, (const void **out, const void *func), (out, func)) { return handle_of(s, out, func); }
 WG_API(cudaGetKernel, CONTEXT, (const void **out, const void *func), (out, func)) { return handle_of(s, out, func); }
 WG_API(cudaGetFuncBySymbol, CONTEXT, (const void **out, const void *func), (out, func))
 {
