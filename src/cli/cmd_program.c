@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "model/gpus.h"
 #include "shim/env.h"
+#include "shim/inspect.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@ struct started {
     char lib[4096 + 64];   /* folder of our runtime library */
     const char *include;   /* folder of our CUDA headers */
     struct wg_built built; /* of a .cu; zero otherwise */
+    char preload[4096 + 128]; /* what must be loaded first, or "" */
 };
 
 /* Our library and headers: where this program was built, or where it was installed. */
@@ -65,7 +67,7 @@ static bool prepend(const char *name, const char *value, char separator)
     return ok;
 }
 
-/* Runs in the child: the program sees nothing of ours but these two variables. */
+/* Runs in the child: the program sees nothing of ours but these variables. */
 static bool environment(const struct started *s)
 {
     const struct wg_cli *o = s->o;
@@ -76,7 +78,8 @@ static bool environment(const struct started *s)
                        .no_counters = o->no_counters, .as_written = o->as_written, .any_block_order = o->any_block_order,
                        .progress = !o->quiet && isatty(STDERR_FILENO)};
     char *text = wg_env_write(&e);
-    bool ok = text && !setenv(WG_ENV_NAME, text, 1) && prepend("LD_LIBRARY_PATH", s->lib, ':');
+    bool ok = text && !setenv(WG_ENV_NAME, text, 1) && prepend("LD_LIBRARY_PATH", s->lib, ':') &&
+              (!*s->preload || prepend("LD_PRELOAD", s->preload, ':'));
     free(text);
     return ok;
 }
@@ -208,9 +211,30 @@ static void remove_dir(const char *dir)
     rmdir(dir);
 }
 
+/* How our library takes the place of the CUDA runtime in this executable. */
+static int look_inside(struct started *s, const char *path)
+{
+    struct wg_inspect in;
+    char text[1024] = "";
+    if (wg_inspect_file(path, &in, text, sizeof text) != WG_OK)
+        return wg_cli_error(WG_EXIT_INPUT, "%s", text);
+    if (in.way == WG_WAY_NONE) {
+        wg_inspect_advice(&in, path, text, sizeof text);
+        return wg_cli_error(WG_EXIT_INPUT, "%s", text);
+    }
+    if (in.way == WG_WAY_SHARED)
+        snprintf(s->preload, sizeof s->preload, "%s/%s", s->lib, in.runtime);
+    else if (in.way == WG_WAY_REDIRECT)
+        snprintf(s->preload, sizeof s->preload, "%s/libwarpgrind-preload.so", s->lib);
+    return WG_EXIT_OK;
+}
+
 static int run(struct started *s, const char *path, char **argv)
 {
-    int code = start(s, path, argv), later = WG_EXIT_OK;
+    int code = look_inside(s, path), later = WG_EXIT_OK;
+    if (code)
+        return code;
+    code = start(s, path, argv);
     if (code < 0)
         return WG_EXIT_INPUT;
     size_t n;
