@@ -81,7 +81,8 @@ enum cudaFuncAttribute {
 
 enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize, cudaLimitDevRuntimeSyncDepth,
                  cudaLimitDevRuntimePendingLaunchCount, cudaLimitMaxL2FetchGranularity, cudaLimitPersistingL2CacheSize,
-                 WG_LIMIT_COUNT };
+                 WG_CUDA_LIMIT_SHARED, /* has no name in the runtime API, but its number is answered */
+                 WG_CUDA_LIMIT_COUNT };
 
 /* cudaStream_t: NULL is the default stream, whose kind depends on how the caller was compiled; these two name one. */
 #define WG_STREAM_LEGACY ((void *)0x1)
@@ -101,7 +102,7 @@ enum { cudaLaunchAttributeIgnore = 0, cudaLaunchAttributeAccessPolicyWindow = 1,
        cudaLaunchAttributeProgrammaticStreamSerialization = 6, cudaLaunchAttributeProgrammaticEvent = 7,
        cudaLaunchAttributePriority = 8, cudaLaunchAttributeMemSyncDomainMap = 9, cudaLaunchAttributeMemSyncDomain = 10,
        cudaLaunchAttributePreferredClusterDimension = 11, cudaLaunchAttributeLaunchCompletionEvent = 12,
-       cudaLaunchAttributePreferredSharedMemoryCarveout = 14 };
+       cudaLaunchAttributePreferredSharedMemoryCarveout = 14, cudaLaunchAttributeLast = 16 };
 union cudaLaunchAttributeValue {
     char pad[64];
     int value; /* cooperative, policies, priority, ...: every one-word attribute */

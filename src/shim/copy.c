@@ -4,9 +4,8 @@
 
 /* What is known of one end of a copy. Pageable host memory has no bounds here. */
 struct end {
-    bool device; /* only the device may be named for it: memory of cudaMalloc and module variables */
-    bool host;   /* the host may be named for it: pageable, pinned, managed */
-    bool bounded;
+    bool cuda;     /* the runtime knows it: device, managed or pinned memory */
+    bool bounded;  /* room is known */
     uint64_t room; /* bytes from the address to the end of its allocation */
 };
 
@@ -16,17 +15,15 @@ static struct end look(struct wg_shim *s, const void *p)
     uint64_t base;
     size_t bytes;
     if (!wg_is_device_address(s->g, a))
-        return (struct end){.host = true};
+        return (struct end){.cuda = wg_mem_pinned(s, a)};
     if (wg_find_alloc(s->g, a, &base, &bytes) != WG_OK)
         return (struct end){.bounded = true}; /* inside the device's range but nobody's: no copy can be right */
     const struct wg_mem *m = wg_mem_find(s, a);
-    struct end e = {.bounded = true, .room = base + bytes - a};
+    struct end e = {.cuda = true, .bounded = true, .room = base + bytes - a};
     if (m) { /* the engine may round sizes up; the program's own size is what counts */
         const uint64_t asked = m->base + m->bytes;
         e.room = asked > a ? asked - a : 0;
     }
-    e.device = !m || m->kind != WG_MEM_HOST;
-    e.host = m && (m->kind == WG_MEM_HOST || m->kind == WG_MEM_MANAGED);
     return e;
 }
 
@@ -45,38 +42,38 @@ static bool extent_of(size_t width, size_t rows, size_t planes, size_t pitch, si
     return n <= UINT64_MAX / 2;
 }
 
-static enum cudaError check_end(struct wg_shim *s, const void *p, uint64_t bytes, bool want_device, bool any)
+/* With one address space for host and device, CUDA takes any memory for "host", and anything but pageable memory for
+ * "device" (read from an H200: tests/shim/truth). */
+static enum cudaError check_end(struct wg_shim *s, const void *p, uint64_t bytes, bool want_device)
 {
     if (!p)
         return cudaErrorInvalidValue;
     const struct end e = look(s, p);
-    if (e.bounded && (!e.device && !e.host))
-        return cudaErrorInvalidValue;
-    if (!any && (want_device ? !e.device && !e.bounded : !e.host))
-        return cudaErrorInvalidValue;
-    if (e.bounded && bytes > e.room)
+    if ((want_device && !e.cuda) || (e.bounded && bytes > e.room))
         return cudaErrorInvalidValue;
     return cudaSuccess;
 }
 
 static enum cudaError copy_box(struct wg_shim *s, const struct box *b, int kind, void *stream)
 {
+    if (b->width == 0 || b->rows == 0 || b->planes == 0)
+        return cudaSuccess;
+    enum cudaError e = wg_shim_health(s);
+    if (e != cudaSuccess)
+        return e;
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
     if (!wg_stream_known(s, stream))
         return cudaErrorInvalidResourceHandle;
-    if (b->width == 0 || b->rows == 0 || b->planes == 0)
-        return cudaSuccess;
     uint64_t dbytes, sbytes;
     if (!extent_of(b->width, b->rows, b->planes, b->dpitch, b->dplane, &dbytes) ||
         !extent_of(b->width, b->rows, b->planes, b->spitch, b->splane, &sbytes))
         return cudaErrorInvalidValue;
-    const bool any = kind == cudaMemcpyDefault;
     const bool to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    enum cudaError e = check_end(s, b->dst, dbytes, to, any);
+    e = check_end(s, b->dst, dbytes, to);
     if (e == cudaSuccess)
-        e = check_end(s, b->src, sbytes, from, any);
+        e = check_end(s, b->src, sbytes, from);
     if (e != cudaSuccess)
         return e;
     for (size_t z = 0; z < b->planes; z++) {
@@ -102,35 +99,35 @@ static enum cudaError copy_rows(struct wg_shim *s, void *dst, size_t dpitch, con
                                 size_t height, int kind, void *stream)
 {
     if (width > dpitch || width > spitch)
-        return cudaErrorInvalidPitchValue;
+        return height == 1 ? cudaErrorInvalidValue : cudaErrorInvalidPitchValue;
     return copy_box(s, &(struct box){dst, src, width, height, 1, dpitch, spitch, 0, 0}, kind, stream);
 }
 
-WG_API(cudaMemcpy, CONTEXT, (void *dst, const void *src, size_t n, int kind), (dst, src, n, kind))
+WG_API(cudaMemcpy, ENGINE, (void *dst, const void *src, size_t n, int kind), (dst, src, n, kind))
 {
     return copy_line(s, dst, src, n, kind, NULL);
 }
 WG_PTDS(cudaMemcpy, (void *, const void *, size_t, int));
 
-WG_API(cudaMemcpyAsync, CONTEXT, (void *dst, const void *src, size_t n, int kind, void *stream),
+WG_API(cudaMemcpyAsync, ENGINE, (void *dst, const void *src, size_t n, int kind, void *stream),
        (dst, src, n, kind, stream))
 {
     return copy_line(s, dst, src, n, kind, stream);
 }
 WG_PTSZ(cudaMemcpyAsync, (void *, const void *, size_t, int, void *));
 
-WG_API(cudaMemcpyPeer, CONTEXT, (void *dst, int dd, const void *src, int sd, size_t n), (dst, dd, src, sd, n))
+WG_API(cudaMemcpyPeer, ENGINE, (void *dst, int dd, const void *src, int sd, size_t n), (dst, dd, src, sd, n))
 {
     return dd || sd ? cudaErrorInvalidDevice : copy_line(s, dst, src, n, cudaMemcpyDeviceToDevice, NULL);
 }
 
-WG_API(cudaMemcpyPeerAsync, CONTEXT, (void *dst, int dd, const void *src, int sd, size_t n, void *stream),
+WG_API(cudaMemcpyPeerAsync, ENGINE, (void *dst, int dd, const void *src, int sd, size_t n, void *stream),
        (dst, dd, src, sd, n, stream))
 {
     return dd || sd ? cudaErrorInvalidDevice : copy_line(s, dst, src, n, cudaMemcpyDeviceToDevice, stream);
 }
 
-WG_API(cudaMemcpy2D, CONTEXT,
+WG_API(cudaMemcpy2D, ENGINE,
        (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, int kind),
        (dst, dpitch, src, spitch, width, height, kind))
 {
@@ -138,7 +135,7 @@ WG_API(cudaMemcpy2D, CONTEXT,
 }
 WG_PTDS(cudaMemcpy2D, (void *, size_t, const void *, size_t, size_t, size_t, int));
 
-WG_API(cudaMemcpy2DAsync, CONTEXT,
+WG_API(cudaMemcpy2DAsync, ENGINE,
        (void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, int kind, void *stream),
        (dst, dpitch, src, spitch, width, height, kind, stream))
 {
@@ -155,6 +152,8 @@ static enum cudaError copy_volume(struct wg_shim *s, const struct cudaMemcpy3DPa
 {
     if (!p)
         return cudaErrorInvalidValue;
+    if (p->extent.width == 0 || p->extent.height == 0 || p->extent.depth == 0)
+        return cudaSuccess;
     if (p->srcArray || p->dstArray)
         return wg_shim_refuse("cudaMemcpy3D", "a copy from or to a CUDA array");
     if (!p->srcPtr.ptr || !p->dstPtr.ptr)
@@ -163,17 +162,17 @@ static enum cudaError copy_volume(struct wg_shim *s, const struct cudaMemcpy3DPa
         return cudaErrorInvalidPitchValue;
     if (p->extent.depth > 1 && (p->extent.height + p->srcPos.y > p->srcPtr.ysize ||
                                 p->extent.height + p->dstPos.y > p->dstPtr.ysize))
-        return cudaErrorInvalidValue;
+        return cudaErrorInvalidPitchValue;
     return copy_box(s, &(struct box){place(&p->dstPtr, &p->dstPos), place(&p->srcPtr, &p->srcPos), p->extent.width,
                                      p->extent.height, p->extent.depth, p->dstPtr.pitch, p->srcPtr.pitch,
                                      p->dstPtr.pitch * p->dstPtr.ysize, p->srcPtr.pitch * p->srcPtr.ysize},
                     p->kind, stream);
 }
 
-WG_API(cudaMemcpy3D, CONTEXT, (const struct cudaMemcpy3DParms *p), (p)) { return copy_volume(s, p, NULL); }
+WG_API(cudaMemcpy3D, ENGINE, (const struct cudaMemcpy3DParms *p), (p)) { return copy_volume(s, p, NULL); }
 WG_PTDS(cudaMemcpy3D, (const struct cudaMemcpy3DParms *));
 
-WG_API(cudaMemcpy3DAsync, CONTEXT, (const struct cudaMemcpy3DParms *p, void *stream), (p, stream))
+WG_API(cudaMemcpy3DAsync, ENGINE, (const struct cudaMemcpy3DParms *p, void *stream), (p, stream))
 {
     return copy_volume(s, p, stream);
 }
@@ -190,14 +189,59 @@ static enum cudaError copy_peer_volume(struct wg_shim *s, const struct cudaMemcp
     return copy_volume(s, &q, stream);
 }
 
-WG_API(cudaMemcpy3DPeer, CONTEXT, (const struct cudaMemcpy3DPeerParms *p), (p)) { return copy_peer_volume(s, p, NULL); }
+WG_API(cudaMemcpy3DPeer, ENGINE, (const struct cudaMemcpy3DPeerParms *p), (p)) { return copy_peer_volume(s, p, NULL); }
 WG_PTDS(cudaMemcpy3DPeer, (const struct cudaMemcpy3DPeerParms *));
 
-WG_API(cudaMemcpy3DPeerAsync, CONTEXT, (const struct cudaMemcpy3DPeerParms *p, void *stream), (p, stream))
+WG_API(cudaMemcpy3DPeerAsync, ENGINE, (const struct cudaMemcpy3DPeerParms *p, void *stream), (p, stream))
 {
     return copy_peer_volume(s, p, stream);
 }
 WG_PTSZ(cudaMemcpy3DPeerAsync, (const struct cudaMemcpy3DPeerParms *, void *));
+
+/* Batches: each copy as if issued alone, in order. The attributes only say when a source may be read and where it lies;
+ * all of them are true of copies done at once. CUDA 12 has one parameter more, where a failure's index goes. */
+static enum cudaError copy_batch(struct wg_shim *s, void *const *dsts, const void *const *srcs, const size_t *sizes,
+                                 size_t count, size_t *failed, void *stream)
+{
+    if (!dsts || !srcs || !sizes || count == 0)
+        return cudaErrorInvalidValue;
+    if (!stream || stream == WG_STREAM_LEGACY || stream == WG_STREAM_PER_THREAD)
+        return cudaErrorInvalidValue; /* documented: the default streams take no batches */
+    for (size_t i = 0; i < count; i++) {
+        enum cudaError e = sizes[i] ? copy_line(s, dsts[i], srcs[i], sizes[i], cudaMemcpyDefault, stream)
+                                    : cudaErrorInvalidValue;
+        if (e != cudaSuccess) {
+            if (failed)
+                *failed = i;
+            return e;
+        }
+    }
+    return cudaSuccess;
+}
+
+#if WG_CUDART_MAJOR >= 13
+WG_API(cudaMemcpyBatchAsync, CONTEXT,
+       (void *const *dsts, const void *const *srcs, const size_t *sizes, size_t count, void *attrs, size_t *first,
+        size_t nattrs, void *stream),
+       (dsts, srcs, sizes, count, attrs, first, nattrs, stream))
+{
+    return !attrs || !first || !nattrs ? cudaErrorInvalidValue
+                                       : copy_batch(s, dsts, srcs, sizes, count, NULL, stream);
+}
+WG_PTSZ(cudaMemcpyBatchAsync,
+        (void *const *, const void *const *, const size_t *, size_t, void *, size_t *, size_t, void *));
+#else
+WG_API(cudaMemcpyBatchAsync, CONTEXT,
+       (void **dsts, void **srcs, size_t *sizes, size_t count, void *attrs, size_t *first, size_t nattrs, size_t *failed,
+        void *stream),
+       (dsts, srcs, sizes, count, attrs, first, nattrs, failed, stream))
+{
+    return !attrs || !first || !nattrs
+               ? cudaErrorInvalidValue
+               : copy_batch(s, dsts, (const void *const *)srcs, sizes, count, failed, stream);
+}
+WG_PTSZ(cudaMemcpyBatchAsync, (void **, void **, size_t *, size_t, void *, size_t *, size_t, size_t *, void *));
+#endif
 
 /* ---- variables of the program -------------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool attribute(const struct wg_gpu *gpu, int attr, int *value)
+static bool attribute(const struct wg_device *gpu, int attr, int *value)
 {
     switch (attr) {
 #define WG_ATTR(number, name, v)                                                                                       \
@@ -35,13 +35,14 @@ WG_API(cudaGetDevice, GPU, (int *device), (device))
     return cudaSuccess;
 }
 
-WG_API(cudaSetDevice, CONTEXT, (int device), (device)) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
+WG_API(cudaSetDevice, GPU, (int device), (device)) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
 
 WG_API(cudaInitDevice, CONTEXT, (int device, unsigned device_flags, unsigned flags), (device, device_flags, flags))
 {
     if (device != 0)
         return cudaErrorInvalidDevice;
-    if (flags > 1 || (flags && (device_flags & ~(unsigned)cudaDeviceMask)))
+    flags &= 1; /* the rest is ignored */
+    if (flags && (device_flags & ~(unsigned)cudaDeviceMask))
         return cudaErrorInvalidValue;
     if (flags)
         s->device_flags = device_flags;
@@ -67,14 +68,14 @@ WG_API(cudaDeviceGetAttribute, GPU, (int *value, int attr, int device), (value, 
     return attribute(&s->gpu, attr, value) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-static int attr_value(const struct wg_gpu *gpu, int attr)
+static int attr_value(const struct wg_device *gpu, int attr)
 {
     int v = 0;
     attribute(gpu, attr, &v);
     return v;
 }
 
-static void identify(const struct wg_gpu *gpu, char name[256], unsigned char uuid[16])
+static void identify(const struct wg_device *gpu, char name[256], unsigned char uuid[16])
 {
     snprintf(name, 256, "%s", gpu->name);
     memset(uuid, 0, 16); /* no board: the name, so that programs can tell two models apart */
@@ -88,7 +89,7 @@ static void identify(const struct wg_gpu *gpu, char name[256], unsigned char uui
     p->field[0] = attr_value(gpu, a), p->field[1] = attr_value(gpu, b), p->field[2] = attr_value(gpu, c);
 #define WG_PROP_RAW(type, field, dims, code) code;
 
-static void fill_old(const struct wg_gpu *gpu, struct wg_props_old *p)
+static void fill_old(const struct wg_device *gpu, struct wg_props_old *p)
 {
     memset(p, 0, sizeof *p);
     identify(gpu, p->name, p->uuid);
@@ -101,7 +102,7 @@ static void fill_old(const struct wg_gpu *gpu, struct wg_props_old *p)
 #undef WG_IN_NEW
 }
 
-static void fill_v2(const struct wg_gpu *gpu, struct wg_props_v2 *p)
+static void fill_v2(const struct wg_device *gpu, struct wg_props_v2 *p)
 {
     memset(p, 0, sizeof *p);
     identify(gpu, p->name, p->uuid);
@@ -114,7 +115,7 @@ static void fill_v2(const struct wg_gpu *gpu, struct wg_props_v2 *p)
 #undef WG_IN_NEW
 }
 
-static void fill_13(const struct wg_gpu *gpu, struct wg_props_13 *p)
+static void fill_13(const struct wg_device *gpu, struct wg_props_13 *p)
 {
     memset(p, 0, sizeof *p);
     identify(gpu, p->name, p->uuid);
@@ -221,16 +222,21 @@ WG_API(cudaGetDeviceFlags, GPU, (unsigned *flags), (flags))
 
 static enum cudaError set_limit(struct wg_shim *s, int limit, size_t value)
 {
-    if (limit < 0 || limit >= WG_LIMIT_COUNT)
+    enum { STACK_MOST = 512 << 10, HEAP_LEAST = 4 << 20 };
+    if (limit < 0 || limit >= WG_CUDA_LIMIT_SHARED || (limit == cudaLimitStackSize && value > STACK_MOST))
         return cudaErrorInvalidValue;
-    s->limits[limit] = value;
+    if (limit == cudaLimitDevRuntimeSyncDepth && s->gpu.cc->major >= 9)
+        return cudaErrorUnsupportedLimit;
+    s->limits[limit] = limit == cudaLimitMallocHeapSize && value < HEAP_LEAST ? HEAP_LEAST : value;
     return cudaSuccess;
 }
 
 static enum cudaError get_limit(struct wg_shim *s, size_t *value, int limit)
 {
-    if (!value || limit < 0 || limit >= WG_LIMIT_COUNT)
+    if (!value || limit < 0 || limit >= WG_CUDA_LIMIT_COUNT)
         return cudaErrorInvalidValue;
+    if (limit == cudaLimitDevRuntimeSyncDepth && s->gpu.cc->major >= 9)
+        return cudaErrorUnsupportedLimit;
     *value = s->limits[limit];
     return cudaSuccess;
 }
@@ -304,8 +310,7 @@ WG_API(cudaDeviceCanAccessPeer, GPU, (int *can, int device, int peer), (can, dev
 
 WG_API(cudaDeviceEnablePeerAccess, CONTEXT, (int peer, unsigned flags), (peer, flags))
 {
-    (void)peer;
-    return flags ? cudaErrorInvalidValue : cudaErrorInvalidDevice;
+    return flags ? cudaErrorInvalidValue : peer == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice;
 }
 
 WG_API(cudaDeviceDisablePeerAccess, CONTEXT, (int peer), (peer))

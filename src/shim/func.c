@@ -2,6 +2,12 @@
 #include "shim/image.h"
 #include <string.h>
 
+size_t wg_func_dynamic_limit(const struct wg_shim *s, const struct wg_func *f)
+{
+    const size_t room = s->gpu.cc->smem_per_block, fixed = f->info.static_shared;
+    return f->max_dynamic_shared >= 0 ? (size_t)f->max_dynamic_shared : fixed < room ? room - fixed : 0;
+}
+
 static enum cudaError get_attributes(struct wg_shim *s, struct cudaFuncAttributes *a, const void *func)
 {
     struct wg_func *f;
@@ -16,15 +22,12 @@ static enum cudaError get_attributes(struct wg_shim *s, struct cudaFuncAttribute
     a->localSizeBytes = f->info.local_bytes;
     a->numRegs = (int)f->info.registers;
     a->ptxVersion = (int)f->info.sm;
-    a->binaryVersion = s->gpu.major * 10 + s->gpu.minor;
+    a->binaryVersion = s->gpu.cc->major * 10 + s->gpu.cc->minor;
     a->preferredShmemCarveout = f->carveout;
-    const size_t room = (size_t)s->gpu.shared_per_block;
-    a->maxDynamicSharedSizeBytes = f->max_dynamic_shared >= 0        ? f->max_dynamic_shared
-                                   : f->info.static_shared < room ? (int)(room - f->info.static_shared)
-                                                                  : 0;
+    a->maxDynamicSharedSizeBytes = (int)wg_func_dynamic_limit(s, f);
     /* The largest block that the launch bounds and the register file allow. */
     int threads = (int)f->info.max_threads;
-    while (threads > 32 && wg_gpu_blocks_per_sm(&s->gpu, (unsigned)threads, f->info.registers, 0) == 0)
+    while (threads > 32 && wg_device_blocks(&s->gpu, (unsigned)threads, f->info.registers, 0, 0) == 0)
         threads = (threads - 1) / 32 * 32;
     a->maxThreadsPerBlock = threads;
 #if WG_CUDART_MAJOR >= 12
@@ -51,7 +54,7 @@ static enum cudaError set_attribute(struct wg_shim *s, const void *func, int att
         return e;
     switch (attr) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
-        if (value < 0 || f->info.static_shared + (size_t)value > (size_t)s->gpu.shared_optin)
+        if (value < 0 || f->info.static_shared + (size_t)value > (size_t)s->gpu.cc->smem_per_block_optin)
             return cudaErrorInvalidValue;
         f->max_dynamic_shared = value;
         return cudaSuccess;
@@ -63,7 +66,7 @@ static enum cudaError set_attribute(struct wg_shim *s, const void *func, int att
     case cudaFuncAttributeRequiredClusterWidth:
     case cudaFuncAttributeRequiredClusterHeight:
     case cudaFuncAttributeRequiredClusterDepth:
-        if (value < 0 || !s->gpu.cluster)
+        if (value < 0 || !s->gpu.cc->cluster_max)
             return cudaErrorInvalidValue;
         f->cluster[attr - cudaFuncAttributeRequiredClusterWidth] = value;
         return cudaSuccess;
@@ -146,9 +149,10 @@ static enum cudaError blocks_per_sm(struct wg_shim *s, int *out, const void *fun
     enum cudaError e = wg_image_func(s, func, &f);
     if (e != cudaSuccess)
         return e;
-    *out = threads > (int)f->info.max_threads
+    /* As CUDA does: launch bounds do not count here, the limit on dynamic shared memory does. */
+    *out = shared > wg_func_dynamic_limit(s, f)
                ? 0
-               : wg_gpu_blocks_per_sm(&s->gpu, (unsigned)threads, f->info.registers, f->info.static_shared + shared);
+               : wg_device_blocks(&s->gpu, (unsigned)threads, f->info.registers, f->info.static_shared, shared);
     return cudaSuccess;
 }
 
@@ -174,17 +178,75 @@ WG_API(cudaOccupancyAvailableDynamicSMemPerBlock, CONTEXT, (size_t *out, const v
     if (e != cudaSuccess)
         return e;
     /* The most for which that many blocks still fit; fitting falls as the size grows, so halve the interval. */
-    size_t most = (size_t)s->gpu.shared_optin > f->info.static_shared ? s->gpu.shared_optin - f->info.static_shared : 0;
-    size_t low = 0, high = most + 1;
-    if (wg_gpu_blocks_per_sm(&s->gpu, (unsigned)threads, f->info.registers, f->info.static_shared) < blocks)
+    size_t low = 0, high = wg_func_dynamic_limit(s, f) + 1;
+    if (wg_device_blocks(&s->gpu, (unsigned)threads, f->info.registers, f->info.static_shared, 0) < blocks)
         return cudaErrorInvalidValue;
     while (high - low > 1) {
         const size_t mid = low + (high - low) / 2;
-        if (wg_gpu_blocks_per_sm(&s->gpu, (unsigned)threads, f->info.registers, f->info.static_shared + mid) >= blocks)
+        if (wg_device_blocks(&s->gpu, (unsigned)threads, f->info.registers, f->info.static_shared, mid) >= blocks)
             low = mid;
         else
             high = mid;
     }
     *out = low;
+    return cudaSuccess;
+}
+
+static enum cudaError shape_of(struct wg_shim *s, const void *func, const struct cudaLaunchConfig *c, struct wg_func **f,
+                               unsigned *cluster)
+{
+    const uint64_t threads = (uint64_t)c->blockDim.x * c->blockDim.y * c->blockDim.z;
+    enum cudaError e = wg_image_func(s, func, f);
+    if (e != cudaSuccess)
+        return e;
+    *cluster = 1;
+    for (unsigned i = 0; c->attrs && i < c->numAttrs; i++)
+        if (c->attrs[i].id == cudaLaunchAttributeClusterDimension)
+            *cluster = c->attrs[i].val.clusterDim.x * c->attrs[i].val.clusterDim.y * c->attrs[i].val.clusterDim.z;
+    return threads == 0 || threads > s->gpu.cc->threads_per_block ? cudaErrorInvalidConfiguration : cudaSuccess;
+}
+
+static int clusters(struct wg_shim *s, const struct wg_func *f, const struct cudaLaunchConfig *c, unsigned cluster)
+{
+    if (c->dynamicSmemBytes > wg_func_dynamic_limit(s, f))
+        return 0;
+    return wg_device_clusters(&s->gpu, c->blockDim.x * c->blockDim.y * c->blockDim.z, f->info.registers,
+                              f->info.static_shared, c->dynamicSmemBytes, cluster);
+}
+
+WG_API(cudaOccupancyMaxPotentialClusterSize, CONTEXT, (int *out, const void *func, const struct cudaLaunchConfig *c),
+       (out, func, c))
+{
+    struct wg_func *f;
+    unsigned asked;
+    if (!out || !c)
+        return cudaErrorInvalidValue;
+    if (!s->gpu.cc->cluster_max)
+        return cudaErrorNotSupported;
+    enum cudaError e = shape_of(s, func, c, &f, &asked);
+    if (e != cudaSuccess)
+        return e;
+    unsigned n = f->nonportable_cluster ? s->gpu.cc->cluster_max : s->gpu.cc->cluster_portable;
+    while (n > 1 && clusters(s, f, c, n) == 0)
+        n--;
+    *out = (int)n;
+    return cudaSuccess;
+}
+
+WG_API(cudaOccupancyMaxActiveClusters, CONTEXT, (int *out, const void *func, const struct cudaLaunchConfig *c),
+       (out, func, c))
+{
+    struct wg_func *f;
+    unsigned cluster;
+    if (!out || !c)
+        return cudaErrorInvalidValue;
+    if (!s->gpu.cc->cluster_max)
+        return cudaErrorNotSupported;
+    enum cudaError e = shape_of(s, func, c, &f, &cluster);
+    if (e != cudaSuccess)
+        return e;
+    if (cluster == 0 || cluster > (f->nonportable_cluster ? s->gpu.cc->cluster_max : s->gpu.cc->cluster_portable))
+        return cudaErrorInvalidClusterSize;
+    *out = clusters(s, f, c, cluster);
     return cudaSuccess;
 }

@@ -1,44 +1,49 @@
-/* gpu.c - the device's limits and how many blocks fit, for the runtime library's queries. */
+/* gpu.c - the modelled device as a driver would describe it, and how many blocks of a kernel fit. */
 #include "shim/gpu.h"
+#include "model/occupancy.h"
+#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
-/* NVIDIA H200: limits of compute capability 9.0 (CUDA programming guide, table of technical specifications) and what
- * its driver reports for clocks, sizes and unit counts. */
-static const struct wg_gpu h200 = {
-    .name = "NVIDIA H200", .major = 9, .minor = 0, .sms = 132, .clock_khz = 1980000, .memory_clock_khz = 3201000,
-    .bus_bits = 6144, .l2_bytes = 62914560, .persisting_l2_bytes = 39321600, .memory = 150110011392,
-    .threads_per_sm = 2048, .blocks_per_sm = 32, .warps_per_sm = 64, .regs_per_sm = 65536, .regs_per_block = 65536,
-    .shared_per_sm = 233472, .shared_per_block = 49152, .shared_optin = 232448, .shared_reserved = 1024,
-    .fp32_to_fp64 = 2, .async_engines = 3, .cluster = true,
-};
-
-bool wg_gpu_find(const char *name, struct wg_gpu *gpu)
+enum wg_status wg_device_open(const char *name, struct wg_arena *a, struct wg_device *out, struct wg_diag *d)
 {
-    if (name && strcasecmp(name, "H200") != 0)
-        return false;
-    *gpu = h200;
-    return true;
+    const struct wg_gpu *g;
+    enum wg_status st = wg_gpu_open(name ? name : "H200", a, &g, d);
+    if (st != WG_OK)
+        return st;
+    const struct wg_cc *cc = g->cc;
+    *out = (struct wg_device){.gpu = g, .cc = cc, .memory = (uint64_t)g->memory_bytes,
+                              .clock_khz = (int)(g->clock_mhz * 1000),
+                              .memory_clock_khz = (int)(g->memory_clock_mhz * 1000)};
+    snprintf(out->name, sizeof out->name, "%s%s", strstr(g->name, "NVIDIA") ? "" : "NVIDIA ", g->name);
+    /* The driver sets aside at most five eighths of the L2 for persisting lines on 9.0, three quarters on 8.x
+     * (read from devices); there is none before 8.0. */
+    if (cc->major >= 8)
+        out->persisting_l2_bytes = (int)(g->l2_bytes * (cc->major >= 9 ? 0.625 : 0.75));
+    out->fp32_to_fp64 = cc->fp64_lanes ? (int)(cc->fp32_lanes / cc->fp64_lanes) : 32;
+    out->async_engines = cc->major * 10 + cc->minor == 86 || cc->major * 10 + cc->minor == 89 ? 2 : 3;
+    return WG_OK;
 }
 
-static unsigned up(unsigned v, unsigned unit) { return (v + unit - 1) / unit * unit; }
-
-int wg_gpu_blocks_per_sm(const struct wg_gpu *gpu, unsigned threads, unsigned registers, size_t shared)
+static struct wg_occupancy ask(const struct wg_device *d, unsigned threads, unsigned registers, size_t static_shared,
+                               size_t dynamic_shared)
 {
-    if (threads == 0 || threads > 1024 || shared > (size_t)gpu->shared_optin)
-        return 0;
-    const unsigned warps = (threads + 31) / 32;
-    unsigned fit = (unsigned)gpu->warps_per_sm / warps;
-    if (fit > (unsigned)gpu->blocks_per_sm)
-        fit = (unsigned)gpu->blocks_per_sm;
-    if (registers) { /* a warp's registers come in units of 256, from one of four parts of the file */
-        const unsigned per_warp = up(registers * 32, 256);
-        if (per_warp * up(warps, 4) > (unsigned)gpu->regs_per_block)
-            return 0;
-        const unsigned by_regs = (unsigned)gpu->regs_per_sm / 4 / per_warp * 4 / warps;
-        fit = by_regs < fit ? by_regs : fit;
-    }
-    const unsigned bytes = up((unsigned)shared + (unsigned)gpu->shared_reserved, 128);
-    const unsigned by_shared = (unsigned)gpu->shared_per_sm / bytes;
-    return (int)(by_shared < fit ? by_shared : fit);
+    struct wg_occupancy o = {0};
+    if (threads && threads <= d->cc->threads_per_block)
+        wg_occupancy(d->cc, &(struct wg_occupancy_query){.threads = threads, .regs = registers,
+                                                         .static_shared = static_shared,
+                                                         .dynamic_shared = dynamic_shared, .carveout = -1}, &o);
+    return o;
+}
+
+int wg_device_blocks(const struct wg_device *d, unsigned threads, unsigned registers, size_t static_shared,
+                     size_t dynamic_shared)
+{
+    return (int)ask(d, threads, registers, static_shared, dynamic_shared).blocks;
+}
+
+int wg_device_clusters(const struct wg_device *d, unsigned threads, unsigned registers, size_t static_shared,
+                       size_t dynamic_shared, unsigned cluster)
+{
+    const struct wg_occupancy o = ask(d, threads, registers, static_shared, dynamic_shared);
+    return (int)wg_occupancy_clusters(d->gpu, &o, cluster);
 }

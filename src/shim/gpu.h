@@ -1,26 +1,25 @@
-/* gpu.h - what the runtime library says about the modelled device. */
+/* gpu.h - what the runtime library says about the modelled device, from the tables of src/model. */
 #ifndef WG_SHIM_GPU_H
 #define WG_SHIM_GPU_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/arena.h"
+#include "model/gpus.h"
 
-struct wg_gpu {
-    char name[128]; /* as the driver spells it: "NVIDIA H200" */
-    int major, minor, sms;
-    int clock_khz, memory_clock_khz, bus_bits;
-    int l2_bytes, persisting_l2_bytes;
+struct wg_device {
+    char name[128]; /* as a driver spells it: "NVIDIA H200" */
+    const struct wg_gpu *gpu;
+    const struct wg_cc *cc;
+    /* What programs ask for and the tables have in other units, or not at all (see gpu.c). */
+    int clock_khz, memory_clock_khz, persisting_l2_bytes, fp32_to_fp64, async_engines;
     uint64_t memory; /* bytes */
-    int threads_per_sm, blocks_per_sm, warps_per_sm;
-    int regs_per_sm, regs_per_block;
-    int shared_per_sm, shared_per_block, shared_optin, shared_reserved; /* bytes */
-    int fp32_to_fp64; /* ratio of peak rates */
-    int async_engines;
-    bool cluster; /* thread block clusters exist */
 };
 
-/* Fill *gpu for a name (case-insensitive; NULL: the default). false: no such device. */
-bool wg_gpu_find(const char *name, struct wg_gpu *gpu);
+/* Fill *out for a name or the path of a device file (NULL: the default device); what it points to lives in a. WG_OK or
+ * a located message in d. */
+enum wg_status wg_device_open(const char *name, struct wg_arena *a, struct wg_device *out, struct wg_diag *d);
 /* Blocks of one SM that can be resident together for a kernel; 0: not even one. */
-int wg_gpu_blocks_per_sm(const struct wg_gpu *gpu, unsigned threads, unsigned registers, size_t shared);
+int wg_device_blocks(const struct wg_device *d, unsigned threads, unsigned registers, size_t static_shared,
+                     size_t dynamic_shared);
+/* Clusters of that many blocks resident on the whole device: estimated, see wg_occupancy_clusters. */
+int wg_device_clusters(const struct wg_device *d, unsigned threads, unsigned registers, size_t static_shared,
+                       size_t dynamic_shared, unsigned cluster);
 #endif

@@ -15,6 +15,8 @@ struct wg_image {
  * or cudaErrorInvalidSymbol when there is none; else what loading gave. Lock held, context open. */
 enum cudaError wg_image_func(struct wg_shim *s, const void *host, struct wg_func **out);
 enum cudaError wg_image_var(struct wg_shim *s, const void *host, struct wg_var **out, uint64_t *addr, size_t *bytes);
+/* Bytes of dynamic shared memory that a launch of f may ask for: what the program set, else what is left of 48 KiB. */
+size_t wg_func_dynamic_limit(const struct wg_shim *s, const struct wg_func *f);
 void wg_image_unload_all(struct wg_shim *s);
 
 /* The PTX of one image, malloc'd. Says on stderr what to change when there is none to be had. */

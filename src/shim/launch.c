@@ -82,33 +82,32 @@ static enum cudaError sync_pinned(struct wg_shim *s, bool to_device)
 
 static uint64_t volume(const unsigned d[3]) { return (uint64_t)d[0] * d[1] * d[2]; }
 
+/* The runtimes of CUDA 13 answer with the driver's code here, the older ones with their own (tests/shim/truth). */
+static const enum cudaError bad_shape = WG_CUDART_MAJOR >= 13 ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
+
 static enum cudaError check(const struct wg_shim *s, const struct wg_func *f, const struct wg_launch *l)
 {
     static const unsigned max_block[3] = {1024, 1024, 64}, max_grid[3] = {2147483647u, 65535, 65535};
     for (int i = 0; i < 3; i++)
         if (l->grid[i] == 0 || l->grid[i] > max_grid[i] || l->block[i] == 0 || l->block[i] > max_block[i])
-            return cudaErrorInvalidConfiguration;
+            return bad_shape;
     const uint64_t threads = volume(l->block);
     if (threads > 1024)
-        return cudaErrorInvalidConfiguration;
+        return bad_shape;
     if (threads > f->info.max_threads)
         return cudaErrorInvalidValue;
-    const size_t allowed = f->max_dynamic_shared >= 0 ? (size_t)f->max_dynamic_shared
-                           : f->info.static_shared < (size_t)s->gpu.shared_per_block
-                               ? (size_t)s->gpu.shared_per_block - f->info.static_shared
-                               : 0;
-    if (l->shared_bytes > allowed)
+    if (l->shared_bytes > wg_func_dynamic_limit(s, f))
         return cudaErrorInvalidValue;
     for (int i = 0; i < 3; i++)
         if (l->cluster[0] && (l->cluster[i] == 0 || l->grid[i] % l->cluster[i] != 0))
             return cudaErrorInvalidClusterSize;
-    if (l->cluster[0] && (!s->gpu.cluster || volume(l->cluster) > (f->nonportable_cluster ? 16 : 8)))
+    if (l->cluster[0] && (!s->gpu.cc->cluster_max || volume(l->cluster) > (f->nonportable_cluster ? 16 : 8)))
         return cudaErrorInvalidClusterSize;
-    const int fit = wg_gpu_blocks_per_sm(&s->gpu, (unsigned)threads, f->info.registers,
-                                         f->info.static_shared + l->shared_bytes);
+    const int fit = wg_device_blocks(&s->gpu, (unsigned)threads, f->info.registers, f->info.static_shared,
+                                     l->shared_bytes);
     if (fit == 0)
         return cudaErrorLaunchOutOfResources;
-    if (l->cooperative && volume(l->grid) > (uint64_t)fit * (unsigned)s->gpu.sms)
+    if (l->cooperative && volume(l->grid) > (uint64_t)fit * (uint64_t)s->gpu.gpu->sms)
         return cudaErrorCooperativeLaunchTooLarge;
     return cudaSuccess;
 }
@@ -133,6 +132,9 @@ static enum cudaError launch(struct wg_shim *s, const void *func, struct wg_laun
         return e;
     l->size = sizeof *l;
     enum wg_status st = wg_launch(s->g, f->kernel, l);
+    char why[2048] = ""; /* before another call on the engine drops it */
+    if (st != WG_OK)
+        snprintf(why, sizeof why, "%s", wg_error(s->g));
     e = sync_pinned(s, false);
     switch (st) {
     case WG_OK:
@@ -149,7 +151,7 @@ static enum cudaError launch(struct wg_shim *s, const void *func, struct wg_laun
     default:
         /* Not what a GPU would do: our own limit. Said at once, and the context is not used further, since the
          * kernel may have stopped half way. */
-        wg_shim_say("%s", wg_error(s->g));
+        wg_shim_say("%s", why);
         if (st == WG_UNSUPPORTED)
             s->sticky = cudaErrorNotSupported;
         return wg_shim_error(st);
@@ -218,6 +220,8 @@ static enum cudaError apply(struct wg_launch *l, const struct cudaLaunchAttribut
         l->cooperative = a->val.value != 0;
         return cudaSuccess;
     case cudaLaunchAttributeClusterDimension:
+        if (!a->val.clusterDim.x || !a->val.clusterDim.y || !a->val.clusterDim.z)
+            return cudaErrorInvalidClusterSize;
         l->cluster[0] = a->val.clusterDim.x;
         l->cluster[1] = a->val.clusterDim.y;
         l->cluster[2] = a->val.clusterDim.z;
@@ -234,6 +238,8 @@ static enum cudaError apply(struct wg_launch *l, const struct cudaLaunchAttribut
     case cudaLaunchAttributePreferredSharedMemoryCarveout:
         return cudaSuccess;
     default:
+        if (a->id < 0 || a->id > cudaLaunchAttributeLast)
+            return cudaErrorInvalidValue;
         return wg_shim_refuse("cudaLaunchKernelExC", "a launch attribute other than cooperative, cluster dimension, "
                                                      "priority and the scheduling hints");
     }

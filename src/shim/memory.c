@@ -66,7 +66,7 @@ void wg_mem_free_all(struct wg_shim *s)
 
 /* ---- device and managed memory -------------------------------------------------------------------------------- */
 
-WG_API(cudaMalloc, CONTEXT, (void **out, size_t bytes), (out, bytes))
+WG_API(cudaMalloc, ENGINE, (void **out, size_t bytes), (out, bytes))
 {
     if (!out)
         return cudaErrorInvalidValue;
@@ -74,13 +74,18 @@ WG_API(cudaMalloc, CONTEXT, (void **out, size_t bytes), (out, bytes))
         *out = NULL;
         return cudaSuccess;
     }
-    return allocate(s, out, bytes, WG_MEM_DEVICE, 0);
+    enum cudaError e = wg_shim_health(s);
+    return e == cudaSuccess ? allocate(s, out, bytes, WG_MEM_DEVICE, 0) : e;
 }
 
 WG_API(cudaMallocManaged, CONTEXT, (void **out, size_t bytes, unsigned flags), (out, bytes, flags))
 {
-    if (!out || bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
+    if (!out || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
         return cudaErrorInvalidValue;
+    if (bytes == 0) {
+        *out = NULL;
+        return cudaSuccess;
+    }
     return allocate(s, out, bytes, WG_MEM_MANAGED, flags);
 }
 
@@ -131,11 +136,11 @@ WG_API(cudaMalloc3D, CONTEXT, (struct cudaPitchedPtr *out, struct cudaExtent e),
 WG_API(cudaMemGetInfo, CONTEXT, (size_t *available, size_t *total), (available, total))
 {
     uint64_t a, t;
-    if (!available || !total)
-        return cudaErrorInvalidValue;
     wg_memory_info(s->g, &a, &t);
-    *available = (size_t)a;
-    *total = (size_t)t;
+    if (available)
+        *available = (size_t)a;
+    if (total)
+        *total = (size_t)t;
     return cudaSuccess;
 }
 
@@ -178,6 +183,8 @@ static struct wg_pinned *pinned_holding(struct wg_shim *s, uint64_t addr)
     return NULL;
 }
 
+bool wg_mem_pinned(struct wg_shim *s, uint64_t addr) { return pinned_holding(s, addr) != NULL; }
+
 WG_API(cudaHostRegister, CONTEXT, (void *ptr, size_t bytes, unsigned flags), (ptr, bytes, flags))
 {
     const uint64_t a = (uint64_t)(uintptr_t)ptr;
@@ -188,7 +195,7 @@ WG_API(cudaHostRegister, CONTEXT, (void *ptr, size_t bytes, unsigned flags), (pt
         if (a < p->base + p->bytes && p->base < a + bytes)
             return cudaErrorHostMemoryAlreadyRegistered;
     if (wg_mem_find(s, a))
-        return cudaErrorHostMemoryAlreadyRegistered;
+        return cudaErrorInvalidValue;
     if (!(p = calloc(1, sizeof *p)))
         return cudaErrorMemoryAllocation;
     p->base = a;
@@ -205,13 +212,23 @@ WG_API(cudaHostUnregister, CONTEXT, (void *ptr), (ptr))
     if (!ptr)
         return cudaErrorInvalidValue;
     HASH_FIND(hh, s->pinned, &a, sizeof a, p);
-    if (!p)
-        return cudaErrorHostMemoryNotRegistered;
+    if (!p) /* nobody's, or the middle of something */
+        return wg_mem_find(s, a) || pinned_holding(s, a) ? cudaErrorInvalidValue : cudaErrorHostMemoryNotRegistered;
     if (p->shadow)
         wg_free(s->g, p->shadow);
     HASH_DEL(s->pinned, p);
     free(p);
     return cudaSuccess;
+}
+
+static enum cudaError make_shadow(struct wg_shim *s, struct wg_pinned *p)
+{
+    if (p->shadow)
+        return cudaSuccess;
+    enum wg_status st = wg_alloc(s->g, p->bytes, ALIGN, &p->shadow);
+    if (st != WG_OK)
+        p->shadow = 0;
+    return wg_shim_error(st);
 }
 
 WG_API(cudaHostGetDevicePointer, CONTEXT, (void **out, void *ptr, unsigned flags), (out, ptr, flags))
@@ -220,22 +237,17 @@ WG_API(cudaHostGetDevicePointer, CONTEXT, (void **out, void *ptr, unsigned flags
     if (!out || !ptr || flags)
         return cudaErrorInvalidValue;
     struct wg_mem *m = wg_mem_find(s, a);
-    if (m && (m->kind == WG_MEM_HOST || m->kind == WG_MEM_MANAGED)) {
+    if (m && m->kind == WG_MEM_HOST) {
         *out = ptr;
         return cudaSuccess;
     }
     struct wg_pinned *p = pinned_holding(s, a);
     if (!p)
         return cudaErrorInvalidValue;
-    if (!p->shadow) {
-        enum wg_status st = wg_alloc(s->g, p->bytes, ALIGN, &p->shadow);
-        if (st != WG_OK) {
-            p->shadow = 0;
-            return wg_shim_error(st);
-        }
-    }
-    *out = (void *)(uintptr_t)(p->shadow + (a - p->base));
-    return cudaSuccess;
+    enum cudaError e = make_shadow(s, p);
+    if (e == cudaSuccess)
+        *out = (void *)(uintptr_t)(p->shadow + (a - p->base));
+    return e;
 }
 
 WG_API(cudaHostGetFlags, CONTEXT, (unsigned *flags, void *ptr), (flags, ptr))
@@ -256,7 +268,7 @@ WG_API(cudaHostGetFlags, CONTEXT, (unsigned *flags, void *ptr), (flags, ptr))
 
 /* ---- queries and advice --------------------------------------------------------------------------------------- */
 
-WG_API(cudaPointerGetAttributes, CONTEXT, (struct cudaPointerAttributes *out, const void *ptr), (out, ptr))
+WG_API(cudaPointerGetAttributes, ENGINE, (struct cudaPointerAttributes *out, const void *ptr), (out, ptr))
 {
     static const int types[] = {[WG_MEM_DEVICE] = cudaMemoryTypeDevice, [WG_MEM_MANAGED] = cudaMemoryTypeManaged,
                                 [WG_MEM_HOST] = cudaMemoryTypeHost, [WG_MEM_POOL] = cudaMemoryTypeDevice};
@@ -278,7 +290,7 @@ WG_API(cudaPointerGetAttributes, CONTEXT, (struct cudaPointerAttributes *out, co
     } else if (p) {
         out->type = cudaMemoryTypeHost;
         out->device = 0;
-        if (p->shadow)
+        if (make_shadow(s, p) == cudaSuccess)
             out->devicePointer = (void *)(uintptr_t)(p->shadow + (a - p->base));
     } else if (wg_find_alloc(s->g, a, &base, &bytes) == WG_OK) { /* a module's variable, or a pinned page's shadow */
         out->type = cudaMemoryTypeDevice;
@@ -309,9 +321,9 @@ static enum cudaError check_location(struct cudaMemLocation l)
 
 static enum cudaError prefetch(struct wg_shim *s, const void *ptr, size_t bytes, enum cudaError place, void *stream)
 {
-    enum cudaError e = check_managed(s, ptr, bytes);
+    enum cudaError e = bytes ? place : cudaErrorInvalidValue;
     if (e == cudaSuccess)
-        e = place;
+        e = check_managed(s, ptr, bytes);
     return e == cudaSuccess && !wg_stream_known(s, stream) ? cudaErrorInvalidResourceHandle : e;
 }
 
@@ -470,7 +482,7 @@ WG_PTSZ(cudaFreeAsync, (void *, void *));
 
 WG_API(cudaMemPoolCreate, CONTEXT, (struct wg_pool **out, const struct cudaMemPoolProps *props), (out, props))
 {
-    if (!out || !props)
+    if (!out || !props || props->allocType == 0 || props->location.type == cudaMemLocationTypeInvalid)
         return cudaErrorInvalidValue;
     if (props->handleTypes || props->allocType != cudaMemAllocationTypePinned ||
         props->location.type != cudaMemLocationTypeDevice)
@@ -526,6 +538,9 @@ WG_API(cudaMemPoolSetAttribute, CONTEXT, (struct wg_pool *p, int attr, void *val
     }
 }
 
+/* A driver takes memory for a pool in pieces of 32 MiB. */
+static uint64_t reserved(uint64_t used) { return (used + (32u << 20) - 1) >> 25 << 25; }
+
 WG_API(cudaMemPoolGetAttribute, CONTEXT, (struct wg_pool *p, int attr, void *value), (p, attr, value))
 {
     if (!same_pool(s, p) || !value)
@@ -540,10 +555,14 @@ WG_API(cudaMemPoolGetAttribute, CONTEXT, (struct wg_pool *p, int attr, void *val
         *(uint64_t *)value = p->release_threshold;
         return cudaSuccess;
     case cudaMemPoolAttrReservedMemCurrent:
+        *(uint64_t *)value = reserved(p->used);
+        return cudaSuccess;
+    case cudaMemPoolAttrReservedMemHigh:
+        *(uint64_t *)value = reserved(p->used_high);
+        return cudaSuccess;
     case cudaMemPoolAttrUsedMemCurrent:
         *(uint64_t *)value = p->used;
         return cudaSuccess;
-    case cudaMemPoolAttrReservedMemHigh:
     case cudaMemPoolAttrUsedMemHigh:
         *(uint64_t *)value = p->used_high;
         return cudaSuccess;

@@ -59,14 +59,14 @@ static enum cudaError know_gpu(struct wg_shim *s)
 {
     if (s->gpu_known || s->broken)
         return s->broken;
-    char err[512] = "out of memory";
+    char err[2048] = "out of memory";
     s->owner = getpid();
+    struct wg_diag d = {0};
     enum wg_status st = wg_env_read(getenv(WG_ENV_NAME), &s->env, err, sizeof err);
-    if (st != WG_OK || !wg_gpu_find(s->env.device, &s->gpu)) {
-        if (st == WG_OK)
-            wg_shim_say("no device is named \"%s\"", s->env.device);
-        else
-            wg_shim_say("%s", err);
+    if (st == WG_OK && (st = wg_device_open(s->env.device, &s->arena, &s->gpu, &d)) != WG_OK)
+        snprintf(err, sizeof err, "%s", d.text);
+    if (st != WG_OK) {
+        wg_shim_say("%s", err);
         return s->broken = cudaErrorInitializationError;
     }
     if (s->env.memory)
@@ -108,15 +108,16 @@ static enum cudaError open_engine(struct wg_shim *s)
     return cudaSuccess;
 }
 
+/* As an H200 with driver 580 answers (tests/shim/truth). */
 static void defaults(struct wg_shim *s)
 {
     s->limits[cudaLimitStackSize] = 1024;
-    s->limits[cudaLimitPrintfFifoSize] = 7340032;
+    s->limits[cudaLimitPrintfFifoSize] = 8650752;
     s->limits[cudaLimitMallocHeapSize] = 8388608;
-    s->limits[cudaLimitDevRuntimeSyncDepth] = 2;
     s->limits[cudaLimitDevRuntimePendingLaunchCount] = 2048;
     s->limits[cudaLimitMaxL2FetchGranularity] = 64;
-    s->limits[cudaLimitPersistingL2CacheSize] = 0;
+    s->limits[cudaLimitPersistingL2CacheSize] = (size_t)s->gpu.persisting_l2_bytes * 3 / 10;
+    s->limits[WG_CUDA_LIMIT_SHARED] = s->gpu.cc->smem_per_block_optin;
     s->cache_config = 0;
     s->shared_config = 0;
 }
@@ -166,8 +167,10 @@ enum cudaError wg_shim_enter(struct wg_shim **out, enum wg_need need)
         s->active = true;
         defaults(s);
     }
-    return s->sticky;
+    return need == WG_NEED_CONTEXT ? wg_shim_health(s) : cudaSuccess;
 }
+
+enum cudaError wg_shim_health(const struct wg_shim *s) { return s->lost ? cudaErrorDevicesUnavailable : s->sticky; }
 
 enum cudaError wg_shim_leave(struct wg_shim *s, enum cudaError e, const char *call)
 {
@@ -197,6 +200,7 @@ void wg_shim_reset(struct wg_shim *s)
     }
     wg_stream_free_all(s);
     wg_pool_free_all(s);
+    s->lost |= s->sticky != cudaSuccess;
     s->sticky = cudaSuccess;
     s->active = false;
 }

@@ -56,11 +56,13 @@ struct wg_var {
     UT_hash_handle hh;
 };
 
+enum { WG_STREAM_ATTRS = 4 };
 struct wg_stream {
     void *handle; /* key */
     unsigned flags;
     int priority;
     uint64_t id;
+    union cudaLaunchAttributeValue attrs[WG_STREAM_ATTRS];
     UT_hash_handle hh;
 };
 struct wg_event {
@@ -84,11 +86,13 @@ struct wg_shim {
     struct wg_env env;
     bool gpu_known;
     enum cudaError broken; /* set-up failed for good: every call that needs the device answers this */
-    struct wg_gpu gpu;
+    struct wg_device gpu;
+    struct wg_arena arena; /* holds the device's description */
     struct wg *g; /* NULL until a call needs the context */
     pid_t owner;  /* a forked child must not write its parent's profile */
     bool active;  /* the context exists: since first use or the last cudaDeviceReset */
     enum cudaError sticky; /* what a kernel did to the context; cudaSuccess: it is well */
+    bool lost;             /* reset after that: a GPU gives this process no second context */
     bool blocking;         /* CUDA_LAUNCH_BLOCKING: a launch itself reports what its kernel did */
     volatile int cancel;   /* the engine polls it */
     volatile sig_atomic_t dying;
@@ -103,20 +107,23 @@ struct wg_shim {
     struct wg_stream *streams;
     struct wg_event *events;
     struct wg_pool *pools;
+    union cudaLaunchAttributeValue default_attrs[WG_STREAM_ATTRS]; /* of the default streams */
     struct wg_pool *current_pool; /* of the device */
     uint64_t next_id;             /* of streams */
     unsigned device_flags;
     int cache_config, shared_config;
-    size_t limits[WG_LIMIT_COUNT];
+    size_t limits[WG_CUDA_LIMIT_COUNT];
 };
 
-/* What a call needs before it runs: nothing; the device's description; a live context, which it opens, and which
- * must not be broken by an earlier kernel. */
-enum wg_need { WG_NEED_NOTHING, WG_NEED_GPU, WG_NEED_CONTEXT };
+/* What a call needs before it runs: nothing; the device's description; the engine, which it opens; or a context, which
+ * an earlier kernel must not have broken (wg_shim_health). */
+enum wg_need { WG_NEED_NOTHING, WG_NEED_GPU, WG_NEED_ENGINE, WG_NEED_CONTEXT };
 
 /* Every public call: take the lock and meet its need; leave releases the lock, records the error for the thread. */
 enum cudaError wg_shim_enter(struct wg_shim **s, enum wg_need need);
 enum cudaError wg_shim_leave(struct wg_shim *s, enum cudaError e, const char *call);
+/* cudaSuccess, or what every call that touches the context answers since a kernel broke it. */
+enum cudaError wg_shim_health(const struct wg_shim *s);
 struct wg_shim *wg_shim_lock(void); /* for calls that are outside the error rules: registration, last error */
 void wg_shim_unlock(struct wg_shim *s);
 /* Take the lock within a time, for the way out of the process; false: someone holds it. */
@@ -135,6 +142,7 @@ enum cudaError wg_shim_refuse(const char *call, const char *why);
 
 /* memory.c */
 struct wg_mem *wg_mem_find(struct wg_shim *s, uint64_t addr); /* the live allocation that holds addr, or NULL */
+bool wg_mem_pinned(struct wg_shim *s, uint64_t addr);         /* inside memory given to cudaHostRegister */
 void wg_mem_free_all(struct wg_shim *s);
 /* exit.c */
 void wg_shim_watch_exit(struct wg_shim *s); /* once, when a profile is wanted */

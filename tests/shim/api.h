@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include "shim/abi.h"
 #include "shim/props.h"
+#include "shim/state.h"
 #include "double.h"
 
 typedef struct wg_dim3 dim3;
@@ -153,6 +154,9 @@ static __attribute__((unused)) int fresh(void **state)
 {
     (void)state;
     cudaDeviceReset();
+    struct wg_shim *s = wg_shim_lock(); /* a process in which a kernel failed is lost: undo that between tests */
+    s->lost = false;
+    wg_shim_unlock(s);
     cudaGetLastError();
     unsetenv("CUDA_LAUNCH_BLOCKING");
     wg_double.launches = 0;

@@ -69,11 +69,14 @@ static void kernel_faults_come_to_light_later_and_stick(void **state)
         expect(cases[i].code, cudaMalloc(&d, 8));
         expect(cases[i].code, launch());
         expect(cases[i].code, cudaGetLastError());
+        expect(cudaSuccess, cudaGetLastError());
         expect(cases[i].code, cudaDeviceSynchronize());
+        ok(cudaMalloc(&d, 0));
+        ok(cudaSetDevice(0));
         assert_int_equal(wg_double.launches, 1);
         ok(cudaDeviceReset());
         cudaGetLastError();
-        ok(cudaMalloc(&d, 8));
+        expect(cudaErrorDevicesUnavailable, cudaMalloc(&d, 8));
     }
 }
 

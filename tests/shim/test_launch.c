@@ -97,17 +97,18 @@ static void impossible_shapes_are_refused_as_cuda_does(void **state)
 {
     (void)state;
     const dim3 one = {1, 1, 1};
-    expect(cudaErrorInvalidConfiguration, launch((dim3){0, 1, 1}, one, 0));
-    expect(cudaErrorInvalidConfiguration, launch(one, (dim3){0, 1, 1}, 0));
-    expect(cudaErrorInvalidConfiguration, launch(one, (dim3){1025, 1, 1}, 0));
-    expect(cudaErrorInvalidConfiguration, launch(one, (dim3){1, 1, 65}, 0));
-    expect(cudaErrorInvalidConfiguration, launch(one, (dim3){32, 33, 1}, 0));
-    expect(cudaErrorInvalidConfiguration, launch((dim3){1, 65536, 1}, one, 0));
-    expect(cudaErrorInvalidConfiguration, launch((dim3){1, 1, 65536}, one, 0));
-    expect(cudaErrorInvalidConfiguration, launch((dim3){0x80000000u, 1, 1}, one, 0));
+    const int bad_shape = WG_CUDART_MAJOR >= 13 ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
+    expect(bad_shape, launch((dim3){0, 1, 1}, one, 0));
+    expect(bad_shape, launch(one, (dim3){0, 1, 1}, 0));
+    expect(bad_shape, launch(one, (dim3){1025, 1, 1}, 0));
+    expect(bad_shape, launch(one, (dim3){1, 1, 65}, 0));
+    expect(bad_shape, launch(one, (dim3){32, 33, 1}, 0));
+    expect(bad_shape, launch((dim3){1, 65536, 1}, one, 0));
+    expect(bad_shape, launch((dim3){1, 1, 65536}, one, 0));
+    expect(bad_shape, launch((dim3){0x80000000u, 1, 1}, one, 0));
     ok(launch((dim3){0x7fffffffu, 1, 1}, one, 0));
     assert_int_equal(wg_double.launches, 1);
-    expect(cudaErrorInvalidConfiguration, cudaGetLastError());
+    expect(bad_shape, cudaGetLastError());
     expect(cudaSuccess, cudaGetLastError());
 }
 

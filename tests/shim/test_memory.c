@@ -79,9 +79,10 @@ static void managed_memory_is_the_hosts_too(void **state)
     assert_int_equal(a.type, cudaMemoryTypeManaged);
     assert_ptr_equal(a.devicePointer, m);
     assert_ptr_equal(a.hostPointer, m);
-    expect(cudaErrorInvalidValue, cudaMallocManaged((void **)&m, 0, cudaMemAttachGlobal));
-    expect(cudaErrorInvalidValue, cudaMallocManaged((void **)&m, 4, 9));
     ok(cudaFree(m));
+    expect(cudaErrorInvalidValue, cudaMallocManaged((void **)&m, 4, 9));
+    ok(cudaMallocManaged((void **)&m, 0, cudaMemAttachGlobal));
+    assert_null(m);
 }
 
 static void pointer_attributes_tell_the_kinds_apart(void **state)
