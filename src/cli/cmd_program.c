@@ -84,6 +84,11 @@ static bool environment(const struct started *s)
     return ok;
 }
 
+/* A signal handler can reach nothing else. */
+static volatile pid_t child;
+
+static void pass_on(int sig) { kill(child, sig); }
+
 /* Returns the program's exit code, or -1 after a message when it did not start. */
 static int start(const struct started *s, const char *path, char **argv)
 {
@@ -107,15 +112,25 @@ static int start(const struct started *s, const char *path, char **argv)
         return wg_cli_error(-1, "cannot start %s: %s", path, strerror(errno));
     }
     /* Ctrl-C reaches the program too; it writes its profile and ends, and then the report is still ours to show. */
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, old_int, old_quit;
-    sigaction(SIGINT, &ignore, &old_int);
-    sigaction(SIGQUIT, &ignore, &old_quit);
-    bool failed = read(report[0], &e, sizeof e) == sizeof e;
+    static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    enum { NSIGNALS = sizeof signals / sizeof *signals };
+    struct sigaction old[NSIGNALS];
+    child = pid;
+    for (int i = 0; i < NSIGNALS; i++) { /* the last two reach only us */
+        struct sigaction a = {.sa_handler = i < 2 ? SIG_IGN : pass_on, .sa_flags = SA_RESTART};
+        sigaction(signals[i], NULL, &old[i]);
+        if (old[i].sa_handler != SIG_IGN)
+            sigaction(signals[i], &a, NULL);
+    }
+    ssize_t got;
+    while ((got = read(report[0], &e, sizeof e)) < 0 && errno == EINTR)
+        ;
+    bool failed = got == sizeof e;
     close(report[0]);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    sigaction(SIGINT, &old_int, NULL);
-    sigaction(SIGQUIT, &old_quit, NULL);
+    for (int i = 0; i < NSIGNALS; i++)
+        sigaction(signals[i], &old[i], NULL);
     if (failed)
         return wg_cli_error(-1, "cannot start %s: %s", path, strerror(e));
     if (WIFSIGNALED(status))
@@ -237,6 +252,7 @@ static int run(struct started *s, const char *path, char **argv)
     code = start(s, path, argv);
     if (code < 0)
         return WG_EXIT_INPUT;
+    signal(SIGPIPE, SIG_IGN); /* from here on only we write; who reads may leave early, the clean-up still happens */
     size_t n;
     long *pids = processes(s->dir, &n);
     for (size_t i = 0; i < n; i++) {
@@ -245,8 +261,7 @@ static int run(struct started *s, const char *path, char **argv)
     }
     free(pids);
     if (!n && !s->o->quiet)
-        wg_cli_error(0, "nothing to report: %s did not use the CUDA runtime that warpgrind offers\n"
-                        "(a program built by nvcc needs -cudart shared; see `warpgrind help programs`)", s->o->rest.v[0]);
+        wg_cli_error(0, "nothing to report: %s did not use the CUDA runtime", s->o->rest.v[0]);
     return code ? code : later;
 }
 
