@@ -8,16 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void say(const char *cmd, const char *fmt, va_list ap)
+{
+    fflush(stdout);
+    fprintf(stderr, "warpgrind %s: ", cmd);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+}
+
 int wg_calc_fail(const char *cmd, const char *fmt, ...)
 {
     va_list ap;
-    fflush(stdout);
-    fprintf(stderr, "warpgrind %s: ", cmd);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    say(cmd, fmt, ap);
     va_end(ap);
-    fputc('\n', stderr);
     return 1;
+}
+
+int wg_calc_unread(const char *cmd, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say(cmd, fmt, ap);
+    va_end(ap);
+    return 2;
 }
 
 bool wg_calc_number(const char *cmd, const char *name, const char *text, uint64_t most, uint64_t *v)

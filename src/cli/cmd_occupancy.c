@@ -70,7 +70,7 @@ static const char *const column_names[COL_COUNT] = {"cc", "threads", "regs", "st
 
 static int bad_row(const char *file, unsigned line, const char *what, const char *field)
 {
-    return wg_calc_fail(CMD, "%s:%u: %s '%s'", file, line, what, field);
+    return wg_calc_unread(CMD, "%s:%u: %s '%s'", file, line, what, field);
 }
 
 static int batch_row(const char *file, unsigned line, char *text, const enum column *cols, unsigned ncols)
@@ -91,7 +91,7 @@ static int batch_row(const char *file, unsigned line, char *text, const enum col
             struct wg_diag d = {0};
             cc = wg_cc_parse(field, &d);
             if (!cc)
-                return wg_calc_fail(CMD, "%s:%u: %s", file, line, d.text);
+                return wg_calc_unread(CMD, "%s:%u: %s", file, line, d.text);
             continue;
         }
         errno = 0;
@@ -121,7 +121,7 @@ static int batch_lines(const char *file, FILE *in)
         line++;
         size_t n = strcspn(text, "\r\n");
         if (n == sizeof text - 1)
-            return wg_calc_fail(CMD, "%s:%u: line too long", file, line);
+            return wg_calc_unread(CMD, "%s:%u: line too long", file, line);
         text[n] = 0;
         if (!*text)
             continue;
@@ -139,12 +139,12 @@ static int batch_lines(const char *file, FILE *in)
             seen |= k < COL_COUNT ? 1u << k : 0;
         }
         if ((seen & (1u << COL_CC | 1u << COL_THREADS)) != (1u << COL_CC | 1u << COL_THREADS))
-            return wg_calc_fail(CMD, "%s:%u: the header must name at least the columns cc and threads", file, line);
+            return wg_calc_unread(CMD, "%s:%u: the header must name at least the columns cc and threads", file, line);
         puts(csv_header);
     }
     if (ferror(in))
-        return wg_calc_fail(CMD, "cannot read %s: %s", file, strerror(errno));
-    return ncols ? 0 : wg_calc_fail(CMD, "%s is empty", file);
+        return wg_calc_unread(CMD, "cannot read %s: %s", file, strerror(errno));
+    return ncols ? 0 : wg_calc_unread(CMD, "%s is empty", file);
 }
 
 static int batch(const char *file)
@@ -153,7 +153,7 @@ static int batch(const char *file)
         return batch_lines("standard input", stdin);
     FILE *in = fopen(file, "r");
     if (!in)
-        return wg_calc_fail(CMD, "cannot read %s: %s", file, strerror(errno));
+        return wg_calc_unread(CMD, "cannot read %s: %s", file, strerror(errno));
     int r = batch_lines(file, in);
     fclose(in);
     return r;

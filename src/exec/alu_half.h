@@ -27,8 +27,8 @@ WG_INLINE u16 round_bf16(f32 x, int mode)
     return (u16)(mag > 0x7f800000u ? 0x7fff : r >> 16);
 }
 
-/* ---- arithmetic. A sum or product of two f16 in f32 and then in f16 is rounded right: 24 bits are enough. bf16 has f32's
- * range, so its products go through double. ---- */
+/* ---- arithmetic. A sum or product of two f16 in f32 and then in f16 is rounded right: 24 bits are enough. bf16 has the
+ * range of f32, so its products go through double. ---- */
 #define H2F wg_f16_to_f32
 #define F2H wg_f32_to_f16
 #define B2F wg_bf16_to_f32
@@ -52,7 +52,10 @@ WG_INLINE u16 relu(u16 a, u16 inf) { return (a & 0x7fff) > inf ? 0x7fff : a & 0x
 /* Infinity to the largest finite value of the sign. */
 WG_INLINE u16 finite16(u16 a, u16 inf) { return (a & 0x7fff) == inf ? (u16)(a - 1) : a; }
 
-WG_INLINE u16 any_ftz_f16(u16 a, struct wg_alu_mods z) { return (u16)(a & ((a & 0x7c00 ? 0xffffu : 0x8000u) | ~z.ftz)); }
+WG_INLINE u16 any_ftz_f16(u16 a, struct wg_alu_mods z)
+{
+    return (u16)(a & ((a & 0x7c00 ? 0xffffu : 0x8000u) | ~z.ftz));
+}
 WG_INLINE u16 any_relu(u16 a, u16 inf, struct wg_alu_mods z) { return (u16)(a ^ ((a ^ relu(a, inf)) & z.relu)); }
 WG_INLINE u16 any_out_f16(u16 x, struct wg_alu_mods z)
 {

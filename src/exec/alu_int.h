@@ -129,7 +129,10 @@ WG_INLINE u32 prmt(u32 a, u32 b, u32 s)
     return r;
 }
 /* Selectors of the named modes, 16 bits for each value of the two low bits of c. */
-WG_INLINE u32 prmt_mode(u32 a, u32 b, u32 c, u64 selectors) { return prmt(a, b, (u32)(selectors >> 16 * (c & 3)) & 0xffff); }
+WG_INLINE u32 prmt_mode(u32 a, u32 b, u32 c, u64 selectors)
+{
+    return prmt(a, b, (u32)(selectors >> 16 * (c & 3)) & 0xffff);
+}
 WG_INLINE u32 shf32(u32 a, u32 b, u32 n, bool left)
 {
     const u64 x = (u64)b << 32 | a;

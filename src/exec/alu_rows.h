@@ -103,12 +103,14 @@
 #define WG_H(name, form) name##_##form, name##_##form##_m
 
 /* Rare rows have two bodies, vector and scalar; handlers shared by all rows (alu_rare.c) call them through i->p and do
- * the masking. */
-#define WG_RARE(name, TD, decls_v, xv, decls_s, xs)                                                                    \
+ * the masking. Cold rows (_C) are rarer still: their loop stays scalar, which keeps the library small and quick to build. */
+#define WG_LOOP(l) WG_LANES_LOOP(l)
+#define WG_LOOP_C(l) for (int l = 0; l < WG_LANES && wg_lanes_opaque(&l); l++)
+#define WG_RARE(C, name, TD, decls_v, xv, decls_s, xs)                                                                 \
     static void name##_V(const struct wg_inst *i, char *R)                                                             \
     {                                                                                                                  \
         TD *d = WG_VEC(TD, i->d);                                                                                      \
-        decls_v WG_LANES_LOOP(l) d[l] = (xv);                                                                          \
+        decls_v WG_LOOP##C(l) d[l] = (xv);                                                                             \
     }                                                                                                                  \
     static void name##_S(const struct wg_inst *i, char *R)                                                             \
     {                                                                                                                  \
@@ -117,22 +119,28 @@
     static const struct wg_alu_bodies h_##name = {name##_V, name##_S, sizeof(TD)};
 
 /* Rare rows of one to four sources. */
-#define WG_ALU1(name, key, TD, TA, ...)                                                                                \
+#define WG_RARE1(C, name, TD, TA, ...)                                                                                 \
     WG_INLINE TD f_##name(TA a) { return (TD)(__VA_ARGS__); }                                                          \
-    WG_RARE(name, TD, WG_DECL_V(TA, a), f_##name(a_[l]), WG_DECL_S(TA, a), f_##name(a_))
-#define WG_ALU2(name, key, TD, TA, TB, ...)                                                                            \
+    WG_RARE(C, name, TD, WG_DECL_V(TA, a), f_##name(a_[l]), WG_DECL_S(TA, a), f_##name(a_))
+#define WG_RARE2(C, name, TD, TA, TB, ...)                                                                             \
     WG_INLINE TD f_##name(TA a, TB b) { return (TD)(__VA_ARGS__); }                                                    \
-    WG_RARE(name, TD, WG_DECL_V(TA, a) WG_DECL_V(TB, b), f_##name(a_[l], b_[l]),                                       \
+    WG_RARE(C, name, TD, WG_DECL_V(TA, a) WG_DECL_V(TB, b), f_##name(a_[l], b_[l]),                                    \
             WG_DECL_S(TA, a) WG_DECL_S(TB, b), f_##name(a_, b_))
-#define WG_ALU3(name, key, TD, TA, TB, TC, ...)                                                                        \
+#define WG_RARE3(C, name, TD, TA, TB, TC, ...)                                                                         \
     WG_INLINE TD f_##name(TA a, TB b, TC c) { return (TD)(__VA_ARGS__); }                                              \
-    WG_RARE(name, TD, WG_DECL_V(TA, a) WG_DECL_V(TB, b) WG_DECL_V(TC, c), f_##name(a_[l], b_[l], c_[l]),               \
+    WG_RARE(C, name, TD, WG_DECL_V(TA, a) WG_DECL_V(TB, b) WG_DECL_V(TC, c), f_##name(a_[l], b_[l], c_[l]),            \
             WG_DECL_S(TA, a) WG_DECL_S(TB, b) WG_DECL_S(TC, c), f_##name(a_, b_, c_))
 #define WG_ALU4(name, key, TD, TA, TB, TC, TF, ...)                                                                    \
     WG_INLINE TD f_##name(TA a, TB b, TC c, TF f) { return (TD)(__VA_ARGS__); }                                        \
-    WG_RARE(name, TD, WG_DECL_V(TA, a) WG_DECL_V(TB, b) WG_DECL_V(TC, c) WG_DECL_V(TF, f),                             \
+    WG_RARE(, name, TD, WG_DECL_V(TA, a) WG_DECL_V(TB, b) WG_DECL_V(TC, c) WG_DECL_V(TF, f),                           \
             f_##name(a_[l], b_[l], c_[l], f_[l]),                                                                      \
             WG_DECL_S(TA, a) WG_DECL_S(TB, b) WG_DECL_S(TC, c) WG_DECL_S(TF, f), f_##name(a_, b_, c_, f_))
+#define WG_ALU1(name, key, ...) WG_RARE1(, name, __VA_ARGS__)
+#define WG_ALU2(name, key, ...) WG_RARE2(, name, __VA_ARGS__)
+#define WG_ALU3(name, key, ...) WG_RARE3(, name, __VA_ARGS__)
+#define WG_ALU1_C(name, key, ...) WG_RARE1(_C, name, __VA_ARGS__)
+#define WG_ALU2_C(name, key, ...) WG_RARE2(_C, name, __VA_ARGS__)
+#define WG_ALU3_C(name, key, ...) WG_RARE3(_C, name, __VA_ARGS__)
 
 /* Rare rows that serve every combination of modifiers: their expression sees z, made from k1. */
 struct wg_alu_mods {
@@ -166,18 +174,25 @@ WG_INLINE struct wg_alu_mods wg_cvt_mods(unsigned k1)
 #define WG_MODS wg_alu_mods
 #endif
 #define WG_DECL_MODS const struct wg_alu_mods z = WG_MODS(i->k1);
-#define WG_ALU1_D(name, key, TD, TA, ...)                                                                              \
+#define WG_RARE1_D(C, name, TD, TA, ...)                                                                               \
     WG_INLINE TD f_##name(TA a, const struct wg_alu_mods z) { return (void)z, (TD)(__VA_ARGS__); }                     \
-    WG_RARE(name, TD, WG_DECL_MODS WG_DECL_V(TA, a), f_##name(a_[l], z), WG_DECL_MODS WG_DECL_S(TA, a), f_##name(a_, z))
-#define WG_ALU2_D(name, key, TD, TA, TB, ...)                                                                          \
+    WG_RARE(C, name, TD, WG_DECL_MODS WG_DECL_V(TA, a), f_##name(a_[l], z), WG_DECL_MODS WG_DECL_S(TA, a),             \
+            f_##name(a_, z))
+#define WG_RARE2_D(C, name, TD, TA, TB, ...)                                                                           \
     WG_INLINE TD f_##name(TA a, TB b, const struct wg_alu_mods z) { return (void)z, (TD)(__VA_ARGS__); }               \
-    WG_RARE(name, TD, WG_DECL_MODS WG_DECL_V(TA, a) WG_DECL_V(TB, b), f_##name(a_[l], b_[l], z),                       \
+    WG_RARE(C, name, TD, WG_DECL_MODS WG_DECL_V(TA, a) WG_DECL_V(TB, b), f_##name(a_[l], b_[l], z),                    \
             WG_DECL_MODS WG_DECL_S(TA, a) WG_DECL_S(TB, b), f_##name(a_, b_, z))
-#define WG_ALU3_D(name, key, TD, TA, TB, TC, ...)                                                                      \
+#define WG_RARE3_D(C, name, TD, TA, TB, TC, ...)                                                                       \
     WG_INLINE TD f_##name(TA a, TB b, TC c, const struct wg_alu_mods z) { return (void)z, (TD)(__VA_ARGS__); }         \
-    WG_RARE(name, TD, WG_DECL_MODS WG_DECL_V(TA, a) WG_DECL_V(TB, b) WG_DECL_V(TC, c),                                 \
+    WG_RARE(C, name, TD, WG_DECL_MODS WG_DECL_V(TA, a) WG_DECL_V(TB, b) WG_DECL_V(TC, c),                              \
             f_##name(a_[l], b_[l], c_[l], z),                                                                          \
             WG_DECL_MODS WG_DECL_S(TA, a) WG_DECL_S(TB, b) WG_DECL_S(TC, c), f_##name(a_, b_, c_, z))
+#define WG_ALU1_D(name, key, ...) WG_RARE1_D(, name, __VA_ARGS__)
+#define WG_ALU2_D(name, key, ...) WG_RARE2_D(, name, __VA_ARGS__)
+#define WG_ALU3_D(name, key, ...) WG_RARE3_D(, name, __VA_ARGS__)
+#define WG_ALU1_DC(name, key, ...) WG_RARE1_D(_C, name, __VA_ARGS__)
+#define WG_ALU2_DC(name, key, ...) WG_RARE2_D(_C, name, __VA_ARGS__)
+#define WG_ALU3_DC(name, key, ...) WG_RARE3_D(_C, name, __VA_ARGS__)
 
 /* Hot rows have a handler for each mix of scalar and vector sources. Unary ones also broadcast a scalar. */
 #define WG_FORM1(name, TD, TA, A) WG_PAIR_V(name##_##A, TD, WG_DECL_##A(TA, a), f_##name(WG_GET_##A(a)))
@@ -306,11 +321,6 @@ const struct wg_inst *WG_ISA_NAME(wg_alu_set_s)(struct wg_warp *w, const struct 
 /* All comparisons of a rare type, and set of any: which of less, greater, equal, unordered hold is a set of bits,
  * WG_REL_*, in imm's upper half. value(x): what C compares; n: halves in a word of T (2: results for the low and the
  * high one). */
-#define WG_REL_MASK(var, x, y)                                                                                         \
-    WG_MASK_OF(var##_lt, (x) < (y));                                                                                   \
-    WG_MASK_OF(var##_gt, (x) > (y));                                                                                   \
-    WG_MASK_OF(var##_eq, (x) == (y));                                                                                  \
-    const uint32_t var = wg_alu_related(i->imm, var##_lt, var##_gt, var##_eq)
 #define WG_REL_ONE(x, y) wg_alu_related(i->imm, (x) < (y) ? ~0u : 0, (x) > (y) ? ~0u : 0, (x) == (y) ? ~0u : 0)
 WG_INLINE uint32_t wg_alu_related(int64_t imm, uint32_t lt, uint32_t gt, uint32_t eq)
 {
@@ -319,19 +329,16 @@ WG_INLINE uint32_t wg_alu_related(int64_t imm, uint32_t lt, uint32_t gt, uint32_
            (k & WG_REL_UN ? ~(lt | gt | eq) : 0);
 }
 #define WG_ALU_REL(name, key, T, n, value)                                                                             \
-    __attribute__((noinline)) static uint32_t name##_lo(const struct wg_inst *i, char *R)                              \
+    __attribute__((noinline)) static uint32_t name##_half(const struct wg_inst *i, char *R, int h)                     \
     {                                                                                                                  \
         WG_DECL_V(T, a) WG_DECL_V(T, b)                                                                                \
-        WG_REL_MASK(t, value(a_[l]), value(b_[l]));                                                                    \
-        return t;                                                                                                      \
-    }                                                                                                                  \
-    __attribute__((noinline)) static uint32_t name##_hi(const struct wg_inst *i, char *R)                              \
-    {                                                                                                                  \
-        if (n == 1)                                                                                                    \
-            return 0;                                                                                                  \
-        WG_DECL_V(T, a) WG_DECL_V(T, b)                                                                                \
-        WG_REL_MASK(t, value((T)((uint64_t)a_[l] >> 16)), value((T)((uint64_t)b_[l] >> 16)));                          \
-        return t;                                                                                                      \
+        uint32_t r = 0;                                                                                                \
+        WG_LOOP_C(l)                                                                                                   \
+        {                                                                                                              \
+            const T x = n == 1 ? a_[l] : (T)((uint64_t)a_[l] >> 16 * h), y = n == 1 ? b_[l] : (T)((uint64_t)b_[l] >> 16 * h);\
+            r |= (WG_REL_ONE(value(x), value(y)) & 1) << l;                                                            \
+        }                                                                                                              \
+        return r;                                                                                                      \
     }                                                                                                                  \
     __attribute__((noinline)) static uint32_t name##_sc(const struct wg_inst *i, char *R, int h)                       \
     {                                                                                                                  \
@@ -341,8 +348,8 @@ WG_INLINE uint32_t wg_alu_related(int64_t imm, uint32_t lt, uint32_t gt, uint32_
     }                                                                                                                  \
     WG_HANDLER(name##_p)                                                                                               \
     {                                                                                                                  \
-        const uint32_t t = name##_lo(i, R);                                                                            \
-        return WG_ISA_NAME(wg_alu_setp)(w, i, R, t, n == 1 ? ~t : name##_hi(i, R), i->k1 & WG_ALU_MASKED ? WG_ON : ~0u);\
+        const uint32_t t = name##_half(i, R, 0);                                                                       \
+        return WG_ISA_NAME(wg_alu_setp)(w, i, R, t, n == 1 ? ~t : name##_half(i, R, 1), i->k1 & WG_ALU_MASKED ? WG_ON : ~0u);\
     }                                                                                                                  \
     WG_HANDLER(name##_ps)                                                                                              \
     {                                                                                                                  \
@@ -351,8 +358,8 @@ WG_INLINE uint32_t wg_alu_related(int64_t imm, uint32_t lt, uint32_t gt, uint32_
     }                                                                                                                  \
     WG_HANDLER(name##_set)                                                                                             \
     {                                                                                                                  \
-        const uint32_t t = name##_lo(i, R);                                                                            \
-        return WG_ISA_NAME(wg_alu_set)(w, i, R, t, n == 1 ? t : name##_hi(i, R));                                      \
+        const uint32_t t = name##_half(i, R, 0);                                                                       \
+        return WG_ISA_NAME(wg_alu_set)(w, i, R, t, n == 1 ? t : name##_half(i, R, 1));                                 \
     }                                                                                                                  \
     WG_HANDLER(name##_sets)                                                                                            \
     {                                                                                                                  \

@@ -1,4 +1,10 @@
 /* alu_table.h - redefines the row macros so that a second inclusion of a .def lists its rows for wg_alu_select. */
+#undef WG_ALU1_C
+#undef WG_ALU1_DC
+#undef WG_ALU2_C
+#undef WG_ALU2_DC
+#undef WG_ALU3_C
+#undef WG_ALU3_DC
 #undef WG_ALU1
 #undef WG_ALU1_HOT
 #undef WG_ALU2
@@ -19,6 +25,12 @@
 #undef WG_ALU_SEL
 #undef WG_ALU_CC
 #define WG_ALU1(name, key, ...) {key, 0, NULL, &h_##name},
+#define WG_ALU1_C(name, key, ...) {key, 0, NULL, &h_##name},
+#define WG_ALU2_C(name, key, ...) {key, 0, NULL, &h_##name},
+#define WG_ALU3_C(name, key, ...) {key, 0, NULL, &h_##name},
+#define WG_ALU1_DC(name, key, ...) {key, 0, NULL, &h_##name},
+#define WG_ALU2_DC(name, key, ...) {key, 0, NULL, &h_##name},
+#define WG_ALU3_DC(name, key, ...) {key, 0, NULL, &h_##name},
 #define WG_ALU1_HOT(name, key, ...) {key, 0x3, h_##name, NULL},
 #define WG_ALU2(name, key, ...) {key, 0, NULL, &h_##name},
 #define WG_ALU2_HOT(name, key, ...) {key, 0x7, h_##name, NULL},

@@ -1,13 +1,13 @@
 /* approx.h - PTX's approximate instructions, one lane each, written so that a loop over 32 lanes vectorises.
  *
- * Every f32 function here computes in double with plain multiplies and adds (no FMA, no libm call, no branch) and rounds
- * once, so that it is within 0.5001 ulp of the true value and gives the same bits on every host. A GPU's special function
- * unit has the error the PTX ISA allows (quoted at each function, from the PTX ISA's floating-point instruction pages);
- * it differs from these values in the last bits, and between GPU generations.
+ * Every f32 function here computes in double with plain multiplies and adds (no FMA, no libm call, no branch) and
+ * rounds once, so that it is within 0.5001 ulp of the true value and gives the same bits on every host. A GPU's special
+ * function unit has the error the PTX ISA allows (quoted at each function, from the PTX ISA's floating-point
+ * instruction pages); it differs from these values in the last bits, and between GPU generations.
  *
- * Conventions: NaN results are PTX's canonical NaN (0x7fffffff, 0x7fff for the 16-bit types). Subnormal inputs and results
- * are kept; for ".ftz" apply wg_ftz_f32 to the inputs and to the result. Polynomials are near-minimax (Chebyshev fits);
- * their own relative error stands beside them. */
+ * Conventions: NaN results are PTX's canonical NaN (0x7fffffff, 0x7fff for the 16-bit types). Subnormal inputs and
+ * results are kept; for ".ftz" apply wg_ftz_f32 to the inputs and to the result. Polynomials are near-minimax
+ * (Chebyshev fits); their own relative error stands beside them. */
 #ifndef WG_EXEC_APPROX_H
 #define WG_EXEC_APPROX_H
 #include <stdint.h>
@@ -44,7 +44,10 @@ WG_APPROX_FN double wg_bits_f64(uint64_t u)
 }
 
 /* x, with PTX's canonical NaN for any NaN. */
-WG_APPROX_FN float wg_canon_f32(float x) { return x == x ? x : wg_bits_f32(0x7fffffffu); }
+WG_APPROX_FN float wg_canon_f32(float x)
+{
+    return x == x ? x : wg_bits_f32(0x7fffffffu);
+}
 
 /* x, with a zero of the same sign for a subnormal: what .ftz does to inputs and results. */
 WG_APPROX_FN float wg_ftz_f32(float x)
@@ -84,7 +87,10 @@ WG_APPROX_FN uint16_t wg_f32_to_f16(float x)
 }
 
 /* bfloat16 to float; exact. */
-WG_APPROX_FN float wg_bf16_to_f32(uint16_t h) { return wg_canon_f32(wg_bits_f32((uint32_t)h << 16)); }
+WG_APPROX_FN float wg_bf16_to_f32(uint16_t h)
+{
+    return wg_canon_f32(wg_bits_f32((uint32_t)h << 16));
+}
 
 /* float to bfloat16, to nearest even; NaN to 0x7fff. */
 WG_APPROX_FN uint16_t wg_f32_to_bf16(float x)
@@ -120,12 +126,14 @@ WG_APPROX_FN double wg_exp2_core(double x)
     return p * scale;
 }
 
-/* log2 of a positive, finite, normal double; relative error below 2^-48, also beside 1. Else meaningless, never a trap. */
+/* log2 of a positive, finite, normal double; relative error below 2^-48, also beside 1. Else meaningless, never a trap.
+ */
 WG_APPROX_FN double wg_log2_core(double x)
 {
     /* x = 2^e m with m in [sqrt(1/2), sqrt(2)): the constant is the bits of sqrt(1/2) */
     uint64_t u = wg_f64_bits(x) - 0x3fe6a09e667f3bcdu;
-    /* e as a double without a 64-bit integer conversion, which AVX2 lacks: put it, biased, under the exponent of 2^52 */
+    /* e as a double without a 64-bit integer conversion, which AVX2 lacks: put it, biased, under the exponent of 2^52
+     */
     double e = wg_bits_f64(((u >> 52) ^ 0x800u) | 0x4330000000000000u) - 0x1.00000000008p52;
     double m = wg_bits_f64((u & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu);
     double s = (m - 1.0) / (m + 1.0), z = s * s;
@@ -165,17 +173,30 @@ WG_APPROX_FN double wg_frac_core(double t)
 
 /* ---- the instructions ---- */
 /* rcp.approx.f32: PTX allows 1 ulp over the full range. +-0 -> +-Inf, +-Inf -> +-0. Here: correctly rounded. */
-WG_APPROX_FN float wg_rcp_approx(float x) { return wg_canon_f32(1.0f / x); }
+WG_APPROX_FN float wg_rcp_approx(float x)
+{
+    return wg_canon_f32(1.0f / x);
+}
 
 /* sqrt.approx.f32: PTX allows a relative error of 2^-23. -0 -> -0, negative -> NaN, +Inf -> +Inf. Here: correctly
  * rounded. */
-WG_APPROX_FN float wg_sqrt_approx(float x) { return wg_canon_f32(__builtin_sqrtf(x)); }
+WG_APPROX_FN float wg_sqrt_approx(float x)
+{
+    return wg_canon_f32(__builtin_sqrtf(x));
+}
 
 /* rsqrt.approx.f32: PTX allows a relative error of 2^-22.9. +-0 -> +-Inf, negative -> NaN, +Inf -> +0. */
-WG_APPROX_FN float wg_rsqrt_approx(float x) { return wg_canon_f32((float)(1.0 / __builtin_sqrt((double)x))); }
+WG_APPROX_FN float wg_rsqrt_approx(float x)
+{
+    return wg_canon_f32((float)(1.0 / __builtin_sqrt((double)x)));
+}
 
-/* ex2.approx.f32: PTX allows 2 ulp (until ISA 8: 2^-22.5 relative). -Inf -> +0, +-0 and subnormals -> 1, +Inf -> +Inf. */
-WG_APPROX_FN float wg_ex2_approx(float x) { return wg_canon_f32((float)wg_exp2_core((double)x)); }
+/* ex2.approx.f32: PTX allows 2 ulp (until ISA 8: 2^-22.5 relative). -Inf -> +0, +-0 and subnormals -> 1, +Inf -> +Inf.
+ */
+WG_APPROX_FN float wg_ex2_approx(float x)
+{
+    return wg_canon_f32((float)wg_exp2_core((double)x));
+}
 
 /* lg2.approx.f32: PTX allows 2^-22, absolute for inputs in (0.5, 2), relative outside. +-0 -> -Inf, negative -> NaN,
  * +Inf -> +Inf. Here within 0.5001 ulp, also beside 1. */
@@ -187,9 +208,10 @@ WG_APPROX_FN float wg_lg2_approx(float x)
     return x >= 0.0f ? r : wg_bits_f32(0x7fffffffu);
 }
 
-/* sin.approx.f32: PTX allows an absolute error of 2^-20.5 in [-2 pi, 2 pi] and 2^-14.7 in [-100 pi, 100 pi], and promises
- * nothing beyond. +-0 -> +-0, +-Inf -> NaN. As on the hardware the argument is scaled to turns first (here in double), so
- * that precision falls with size: absolute error below 2^-53 |x| + half an ulp of the result; 0 from 2^53 on. */
+/* sin.approx.f32: PTX allows an absolute error of 2^-20.5 in [-2 pi, 2 pi] and 2^-14.7 in [-100 pi, 100 pi], and
+ * promises nothing beyond. +-0 -> +-0, +-Inf -> NaN. As on the hardware the argument is scaled to turns first (here in
+ * double), so that precision falls with size: absolute error below 2^-53 |x| + half an ulp of the result; 0 from 2^53
+ * on. */
 WG_APPROX_FN float wg_sin_approx(float x)
 {
     double f = wg_frac_core((double)x * 0x1.45f306dc9c883p-3);
@@ -229,11 +251,14 @@ WG_APPROX_FN float wg_div_approx(float a, float b)
 }
 
 /* div.full.f32: PTX allows 2 ulp over the full range. Here: correctly rounded. */
-WG_APPROX_FN float wg_div_full(float a, float b) { return wg_canon_f32(a / b); }
+WG_APPROX_FN float wg_div_full(float a, float b)
+{
+    return wg_canon_f32(a / b);
+}
 
-/* rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 see only the upper 32 bits of the operand (20 fraction bits) and answer with
- * the lower 32 bits zero; subnormal operands and results count as zeros. PTX gives no bound beyond the 20 bits; here the
- * fraction is the true one rounded to nearest at 20 bits. NaN results are 0x7fffffff00000000. */
+/* rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 see only the upper 32 bits of the operand (20 fraction bits) and answer
+ * with the lower 32 bits zero; subnormal operands and results count as zeros. PTX gives no bound beyond the 20 bits;
+ * here the fraction is the true one rounded to nearest at 20 bits. NaN results are 0x7fffffff00000000. */
 WG_APPROX_FN double wg_high_word_(double r)
 {
     uint64_t u = (wg_f64_bits(r) + 0x80000000u) & 0xffffffff00000000u;
@@ -255,14 +280,26 @@ WG_APPROX_FN double wg_rsqrt_approx_ftz_f64(double x)
 }
 
 /* rsqrt.approx.f64: +-0 -> +-Inf, negative -> NaN, +Inf -> +0. Two roundings here: below 1.5 ulp. */
-WG_APPROX_FN double wg_rsqrt_approx_f64(double x) { return 1.0 / __builtin_sqrt(x); }
+WG_APPROX_FN double wg_rsqrt_approx_f64(double x)
+{
+    return 1.0 / __builtin_sqrt(x);
+}
 
 /* 16-bit forms; x and results are bit patterns. ex2.approx.f16: 2^-9.9 relative; ex2.approx.ftz.bf16: 2^-7 relative
  * (subnormal bf16 inputs and results flushed); tanh.approx.f16: 2^-10.987 absolute; tanh.approx.bf16: 2^-8 absolute.
  * Here: the f32 value rounded once more. */
-WG_APPROX_FN uint16_t wg_ex2_approx_f16(uint16_t x) { return wg_f32_to_f16(wg_ex2_approx(wg_f16_to_f32(x))); }
-WG_APPROX_FN uint16_t wg_tanh_approx_f16(uint16_t x) { return wg_f32_to_f16(wg_tanh_approx(wg_f16_to_f32(x))); }
-WG_APPROX_FN uint16_t wg_tanh_approx_bf16(uint16_t x) { return wg_f32_to_bf16(wg_tanh_approx(wg_bf16_to_f32(x))); }
+WG_APPROX_FN uint16_t wg_ex2_approx_f16(uint16_t x)
+{
+    return wg_f32_to_f16(wg_ex2_approx(wg_f16_to_f32(x)));
+}
+WG_APPROX_FN uint16_t wg_tanh_approx_f16(uint16_t x)
+{
+    return wg_f32_to_f16(wg_tanh_approx(wg_f16_to_f32(x)));
+}
+WG_APPROX_FN uint16_t wg_tanh_approx_bf16(uint16_t x)
+{
+    return wg_f32_to_bf16(wg_tanh_approx(wg_bf16_to_f32(x)));
+}
 WG_APPROX_FN uint16_t wg_ex2_approx_ftz_bf16(uint16_t x)
 {
     uint16_t r = wg_f32_to_bf16(wg_ex2_approx(wg_ftz_f32(wg_bf16_to_f32(x))));

@@ -2,6 +2,7 @@
 #include "exec/lanes.h"
 #include <stdlib.h>
 
+/* WG_LEVEL_*: the levels that were built; meson.build. */
 #if defined(__x86_64__)
 extern const struct wg_lanes_table wg_lanes_table_v2, wg_lanes_table_v3, wg_lanes_table_v4;
 
@@ -21,7 +22,17 @@ static bool runs(const struct wg_lanes_table *t)
     }
 }
 
-static const struct wg_lanes_table *const levels[] = {&wg_lanes_table_v4, &wg_lanes_table_v3, &wg_lanes_table_v2};
+static const struct wg_lanes_table *const levels[] = {
+#ifdef WG_LEVEL_v4
+    &wg_lanes_table_v4,
+#endif
+#ifdef WG_LEVEL_v3
+    &wg_lanes_table_v3,
+#endif
+#ifdef WG_LEVEL_v2
+    &wg_lanes_table_v2,
+#endif
+};
 #else
 extern const struct wg_lanes_table wg_lanes_table_plain;
 static bool runs(const struct wg_lanes_table *t)

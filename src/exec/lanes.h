@@ -55,6 +55,13 @@ const struct wg_lanes_table *wg_lanes_named(const char *level);
 #define WG_LANES_LOOP(l) _Pragma("GCC ivdep") for (int l = 0; l < WG_LANES; l++)
 #endif
 
+/* In a loop's condition, keeps the compiler from unrolling and vectorising it; true. */
+WG_INLINE bool wg_lanes_opaque(int *l)
+{
+    __asm__ volatile("" : "+r"(*l));
+    return true;
+}
+
 #define WG_BITS8_(f, n) f(n), f(n + 1), f(n + 2), f(n + 3), f(n + 4), f(n + 5), f(n + 6), f(n + 7)
 #define WG_BITS32_(f) WG_BITS8_(f, 0), WG_BITS8_(f, 8), WG_BITS8_(f, 16), WG_BITS8_(f, 24)
 #define WG_BIT_(n) 1u << (n)

@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include "exec/approx.h"
 
-#define WG_LOG2E 0x1.71547652b82fep+0
+#define WG_LOG2E   0x1.71547652b82fep+0
 #define WG_LOG2_10 0x1.a934f0979a371p+1
-#define WG_LN2 0x1.62e42fefa39efp-1
+#define WG_LN2     0x1.62e42fefa39efp-1
 #define WG_LOG10_2 0x1.34413509f79ffp-2
-#define WG_1_PI 0x1.45f306dc9c883p-2
-#define WG_1_2PI 0x1.45f306dc9c883p-3
+#define WG_1_PI    0x1.45f306dc9c883p-2
+#define WG_1_2PI   0x1.45f306dc9c883p-3
 /* pi in two parts; the first has 33 bits, so that an integer below 2^20 (or a half) times it is exact */
 #define WG_PI_HI 0x1.921fb54400000p+1
 #define WG_PI_LO 0x1.0b4611a626331p-33
@@ -26,7 +26,10 @@ WG_APPROX_FN float wg_nv_logf(float a, double scale)
 }
 
 /* beyond this the two-part pi is too short; also true of infinities and NaN */
-WG_APPROX_FN bool wg_nv_trig_slow(float a) { return !(__builtin_fabsf(a) < 0x1p20f); }
+WG_APPROX_FN bool wg_nv_trig_slow(float a)
+{
+    return !(__builtin_fabsf(a) < 0x1p20f);
+}
 
 /* sin(a) = (-1)^k sin(a - k pi), k the integer nearest a/pi */
 WG_APPROX_FN float wg_nv_sinf(float a)
@@ -82,7 +85,10 @@ WG_APPROX_FN double wg_nv_fmax(double a, double b)
 }
 
 /* a signalling NaN made quiet, as arithmetic does; compilers' open-coded rounding may let one through */
-WG_APPROX_FN double wg_nv_quiet(double a) { return a == a ? a : wg_bits_f64(wg_f64_bits(a) | 0x0008000000000000u); }
+WG_APPROX_FN double wg_nv_quiet(double a)
+{
+    return a == a ? a : wg_bits_f64(wg_f64_bits(a) | 0x0008000000000000u);
+}
 
 /* to [+0, 1]; NaN to +0 */
 WG_APPROX_FN float wg_nv_saturatef(float a)
@@ -153,7 +159,8 @@ WG_APPROX_FN float wg_nv_frsqrt_rn(float a)
     return (float)wg_bits_f64((u & 1) ? u : v);
 }
 
-/* Integral (or for _rz any) doubles to integers as cvt does: saturating; NaN is 0 from f32 to 32 bits, else the top bit. */
+/* Integral (or for _rz any) doubles to integers as cvt does: saturating; NaN is 0 from f32 to 32 bits, else the top
+ * bit. */
 WG_APPROX_FN int32_t wg_nv_f2i(double v)
 {
     v = v < 2147483647.0 ? v : v == v ? 2147483647.0 : 0.0;
@@ -175,7 +182,10 @@ WG_APPROX_FN uint32_t wg_nv_f2u(double v)
     return (uint32_t)(int32_t)(v - 2147483648.0) ^ 0x80000000u;
 }
 
-WG_APPROX_FN uint32_t wg_nv_d2u(double v) { return v == v ? wg_nv_f2u(v) : 0x80000000u; }
+WG_APPROX_FN uint32_t wg_nv_d2u(double v)
+{
+    return v == v ? wg_nv_f2u(v) : 0x80000000u;
+}
 
 static inline int64_t wg_nv_d2ll(double v)
 {
@@ -237,10 +247,19 @@ WG_APPROX_FN int32_t wg_nv_mul24(int32_t a, int32_t b)
     return (int32_t)((uint32_t)x * (uint32_t)y);
 }
 
-WG_APPROX_FN int wg_nv_clamp(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v; }
+WG_APPROX_FN int wg_nv_clamp(int v, int lo, int hi)
+{
+    return v < lo ? lo : v > hi ? hi : v;
+}
 /* half of a sum, halves away from zero */
-WG_APPROX_FN int wg_nv_avg_away(int sum) { return (sum + (sum > 0)) >> 1; }
-WG_APPROX_FN uint32_t wg_nv_sum2(uint32_t w) { return (w & 0xffffu) + (w >> 16); }
+WG_APPROX_FN int wg_nv_avg_away(int sum)
+{
+    return (sum + (sum > 0)) >> 1;
+}
+WG_APPROX_FN uint32_t wg_nv_sum2(uint32_t w)
+{
+    return (w & 0xffffu) + (w >> 16);
+}
 WG_APPROX_FN uint32_t wg_nv_sum4(uint32_t w)
 {
     return (w & 0xffu) + (w >> 8 & 0xffu) + (w >> 16 & 0xffu) + (w >> 24);
@@ -251,8 +270,8 @@ WG_APPROX_FN uint32_t wg_nv_sum4(uint32_t w)
     ({                                                                                                                 \
         uint32_t r_ = 0;                                                                                               \
         for (int k_ = 0; k_ < (n); k_++) {                                                                             \
-            int x = (type)((a) >> (bits)*k_);                                                                          \
-            r_ |= ((uint32_t)(expr) & ((1u << (bits)) - 1)) << (bits)*k_;                                              \
+            int x = (type)((a) >> (bits) * k_);                                                                        \
+            r_ |= ((uint32_t)(expr) & ((1u << (bits)) - 1)) << (bits) * k_;                                            \
         }                                                                                                              \
         r_;                                                                                                            \
     })
@@ -260,17 +279,17 @@ WG_APPROX_FN uint32_t wg_nv_sum4(uint32_t w)
     ({                                                                                                                 \
         uint32_t r_ = 0;                                                                                               \
         for (int k_ = 0; k_ < (n); k_++) {                                                                             \
-            int x = (type)((a) >> (bits)*k_), y = (type)((b) >> (bits)*k_);                                            \
-            r_ |= ((uint32_t)(expr) & ((1u << (bits)) - 1)) << (bits)*k_;                                              \
+            int x = (type)((a) >> (bits) * k_), y = (type)((b) >> (bits) * k_);                                        \
+            r_ |= ((uint32_t)(expr) & ((1u << (bits)) - 1)) << (bits) * k_;                                            \
         }                                                                                                              \
         r_;                                                                                                            \
     })
-#define HALVESS1(a, expr) WG_PACK1_(int16_t, 16, 2, a, expr)
-#define BYTESS1(a, expr) WG_PACK1_(int8_t, 8, 4, a, expr)
+#define HALVESS1(a, expr)    WG_PACK1_(int16_t, 16, 2, a, expr)
+#define BYTESS1(a, expr)     WG_PACK1_(int8_t, 8, 4, a, expr)
 #define HALVESS2(a, b, expr) WG_PACK2_(int16_t, 16, 2, a, b, expr)
-#define BYTESS2(a, b, expr) WG_PACK2_(int8_t, 8, 4, a, b, expr)
+#define BYTESS2(a, b, expr)  WG_PACK2_(int8_t, 8, 4, a, b, expr)
 #define HALVESU2(a, b, expr) WG_PACK2_(uint16_t, 16, 2, a, b, expr)
-#define BYTESU2(a, b, expr) WG_PACK2_(uint8_t, 8, 4, a, b, expr)
+#define BYTESU2(a, b, expr)  WG_PACK2_(uint8_t, 8, 4, a, b, expr)
 
 /* ---- lanes: reading argument words, writing result words ---- */
 typedef float wg_nvt_f, wg_nvt_r;
@@ -281,18 +300,28 @@ typedef int64_t wg_nvt_l;
 typedef uint64_t wg_nvt_m, wg_nvt_p;
 typedef uint16_t wg_nvt_h;
 typedef int wg_nvt_v;
-enum { WG_NVN_v = 0, WG_NVN_f = 4, WG_NVN_r = 4, WG_NVN_d = 8, WG_NVN_i = 4, WG_NVN_u = 4, WG_NVN_l = 8, WG_NVN_m = 8,
-       WG_NVN_p = 8, WG_NVN_h = 2 };
+enum {
+    WG_NVN_v = 0,
+    WG_NVN_f = 4,
+    WG_NVN_r = 4,
+    WG_NVN_d = 8,
+    WG_NVN_i = 4,
+    WG_NVN_u = 4,
+    WG_NVN_l = 8,
+    WG_NVN_m = 8,
+    WG_NVN_p = 8,
+    WG_NVN_h = 2
+};
 
 #define WG_NVG64_(w, l) ((uint64_t)(w)[32 + (l)] << 32 | (w)[l])
-#define WG_NVG_f(w, l) wg_bits_f32((w)[l])
-#define WG_NVG_d(w, l) wg_bits_f64(WG_NVG64_(w, l))
-#define WG_NVG_i(w, l) ((int32_t)(w)[l])
-#define WG_NVG_u(w, l) ((w)[l])
-#define WG_NVG_l(w, l) ((int64_t)WG_NVG64_(w, l))
-#define WG_NVG_m(w, l) WG_NVG64_(w, l)
-#define WG_NVG_p(w, l) WG_NVG64_(w, l)
-#define WG_NVG_h(w, l) ((uint16_t)(w)[l])
+#define WG_NVG_f(w, l)  wg_bits_f32((w)[l])
+#define WG_NVG_d(w, l)  wg_bits_f64(WG_NVG64_(w, l))
+#define WG_NVG_i(w, l)  ((int32_t)(w)[l])
+#define WG_NVG_u(w, l)  ((w)[l])
+#define WG_NVG_l(w, l)  ((int64_t)WG_NVG64_(w, l))
+#define WG_NVG_m(w, l)  WG_NVG64_(w, l)
+#define WG_NVG_p(w, l)  WG_NVG64_(w, l)
+#define WG_NVG_h(w, l)  ((uint16_t)(w)[l])
 
 #define WG_NVS64_(w, l, v)                                                                                             \
     do {                                                                                                               \

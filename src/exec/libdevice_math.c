@@ -1,9 +1,10 @@
-/* libdevice_math.c - CUDA math functions that the C library lacks, in long double (64-bit fractions) and rounded once. */
+/* libdevice_math.c - CUDA math functions that the C library lacks, in long double (64-bit fractions) and rounded once.
+ */
 #include "exec/libdevice_math.h"
 #include <math.h>
 
-#define PI_L 3.14159265358979323846264338327950288L
-#define SQRT2_L 1.41421356237309504880168872420969808L
+#define PI_L      3.14159265358979323846264338327950288L
+#define SQRT2_L   1.41421356237309504880168872420969808L
 #define SQRT_PI_L 1.77245385090551602729816748334114518L
 
 /* ---- circular functions of multiples of pi ---- */
@@ -28,7 +29,10 @@ double wg_libdevice_cospi(double x)
 }
 
 /* ---- lengths: a long double holds any double squared ---- */
-static bool any_inf(double a, double b, double c, double d) { return isinf(a) || isinf(b) || isinf(c) || isinf(d); }
+static bool any_inf(double a, double b, double c, double d)
+{
+    return isinf(a) || isinf(b) || isinf(c) || isinf(d);
+}
 
 static long double norm4(double a, double b, double c, double d)
 {
@@ -119,8 +123,8 @@ static long double erfinv_central(long double y)
 static long double erfcinv_tail(long double p)
 {
     long double t = sqrtl(-2 * logl(p / 2));
-    long double x = t - (2.515517L + t * (0.802853L + t * 0.010328L)) /
-                            (1 + t * (1.432788L + t * (0.189269L + t * 0.001308L)));
+    long double x =
+        t - (2.515517L + t * (0.802853L + t * 0.010328L)) / (1 + t * (1.432788L + t * (0.189269L + t * 0.001308L)));
     x /= SQRT2_L;
     for (int i = 0; i < 3; i++) {
         long double err = erfcl(x) - p;
@@ -150,7 +154,10 @@ double wg_libdevice_erfcinv(double y)
     return y <= 1.5 ? (double)erfinv_central(1.0L - y) : -(double)erfcinv_tail(2.0L - y);
 }
 
-double wg_libdevice_normcdf(double x) { return (double)(0.5L * erfcl(-(long double)x / SQRT2_L)); }
+double wg_libdevice_normcdf(double x)
+{
+    return (double)(0.5L * erfcl(-(long double)x / SQRT2_L));
+}
 
 double wg_libdevice_normcdfinv(double p)
 {
@@ -190,15 +197,18 @@ static long double bessel_i(int n, long double x)
     return s * expl(x) / sqrtl(2 * PI_L * x);
 }
 
-double wg_libdevice_i0(double x) { return isnan(x) ? x : (double)bessel_i(0, fabsl((long double)x)); }
+double wg_libdevice_i0(double x)
+{
+    return isnan(x) ? x : (double)bessel_i(0, fabsl((long double)x));
+}
 
 double wg_libdevice_i1(double x)
 {
     return isnan(x) ? x : copysign((double)bessel_i(1, fabsl((long double)x)), x);
 }
 
-/* The zeros below 8, to 107 bits, and the slopes there: near them the C library's versions, whose error is absolute, lose
- * all digits, while CUDA promises ulps. Computed to 60 digits as roots of the functions. */
+/* The zeros below 8, to 107 bits, and the slopes there: near them the C library's versions, whose error is absolute,
+ * lose all digits, while CUDA promises ulps. Computed to 60 digits as roots of the functions. */
 static const struct root {
     bool second; /* Y, not J */
     int n;
@@ -249,10 +259,22 @@ static double bessel(bool second, int n, double x, double (*f)(double), long dou
     return (double)fl((long double)x);
 }
 
-double wg_libdevice_j0(double x) { return bessel(false, 0, x, j0, j0l); }
-double wg_libdevice_j1(double x) { return bessel(false, 1, x, j1, j1l); }
-double wg_libdevice_y0(double x) { return bessel(true, 0, x, y0, y0l); }
-double wg_libdevice_y1(double x) { return bessel(true, 1, x, y1, y1l); }
+double wg_libdevice_j0(double x)
+{
+    return bessel(false, 0, x, j0, j0l);
+}
+double wg_libdevice_j1(double x)
+{
+    return bessel(false, 1, x, j1, j1l);
+}
+double wg_libdevice_y0(double x)
+{
+    return bessel(true, 0, x, y0, y0l);
+}
+double wg_libdevice_y1(double x)
+{
+    return bessel(true, 1, x, y1, y1l);
+}
 
 double wg_libdevice_jn(int n, double x)
 {

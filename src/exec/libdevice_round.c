@@ -1,6 +1,6 @@
-/* libdevice_round.c - the rows of libdevice.def that round down, up or to zero: the host's rounding mode is set around the
- * lanes' loop and put back. Built with -frounding-math and without vectorisation: the operands are read and the results
- * written between the two calls, through memory that the compiler must assume fesetround() to see. */
+/* libdevice_round.c - the rows of libdevice.def that round down, up or to zero: the host's rounding mode is set around
+ * the lanes' loop and put back. Built with -frounding-math and without vectorisation: the operands are read and the
+ * results written between the two calls, through memory that the compiler must assume fesetround() to see. */
 #include <fenv.h>
 #include "exec/libdevice_inline.h"
 #include "exec/libdevice_table.h"
@@ -34,8 +34,8 @@
 #define WG_NV2(...)
 #define WG_NV3(...)
 #define WG_NV4(...)
-#define WG_NVR1(name, R, A, mode, expr) ROWR_(name, R, mode, expr, A_(A))
-#define WG_NVR2(name, R, A, B, mode, expr) ROWR_(name, R, mode, expr, A_(A); B_(B))
+#define WG_NVR1(name, R, A, mode, expr)       ROWR_(name, R, mode, expr, A_(A))
+#define WG_NVR2(name, R, A, B, mode, expr)    ROWR_(name, R, mode, expr, A_(A); B_(B))
 #define WG_NVR3(name, R, A, B, C, mode, expr) ROWR_(name, R, mode, expr, A_(A); B_(B); C_(C))
 #define WG_NVP1(...)
 #define WG_NVP2(...)

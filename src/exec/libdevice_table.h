@@ -1,4 +1,5 @@
-/* libdevice_table.h - what the files that expand libdevice.def share: the directed-rounding functions and the tables. */
+/* libdevice_table.h - what the files that expand libdevice.def share: the directed-rounding functions and the tables.
+ */
 #ifndef WG_EXEC_LIBDEVICE_TABLE_H
 #define WG_EXEC_LIBDEVICE_TABLE_H
 #include "exec/libdevice.h"

@@ -1,4 +1,5 @@
-/* libdevice_undef.h - forgets the row macros of libdevice.def, for another expansion. No include guard: included often. */
+/* libdevice_undef.h - forgets the row macros of libdevice.def, for another expansion. No include guard: included often.
+ */
 #undef WG_NVV1
 #undef WG_NVV2
 #undef WG_NVV3

@@ -49,6 +49,12 @@ WG_INLINE void count_global_affine(struct wg_warp *w, const struct wg_inst *i, u
         c->sectors += (end >> 5) - (base >> 5) + 1;
         c->sectors_ideal += bytes;
         c->bytes += 32 * bytes;
+    } else if (stride == 0 && bytes <= WG_SECTOR_BYTES) { /* aligned, so one sector */
+        c->access++;
+        c->tags++;
+        c->sectors++;
+        c->sectors_ideal++;
+        c->bytes += (uint32_t)__builtin_popcount(on) * bytes;
     } else {
         count_global_model(c, base, stride, on, bytes);
     }

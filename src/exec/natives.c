@@ -107,7 +107,8 @@ struct printer { struct wg_warp *w; unsigned lane; };
 static size_t string_arg(void *ctx, uint64_t addr, char *out, size_t cap)
 {
     struct printer *p = ctx;
-    return read_string(p->w, p->lane, addr, out, cap);
+    char first;
+    return read_bytes(p->w, p->lane, addr, &first, 1) ? read_string(p->w, p->lane, addr, out, cap) : SIZE_MAX;
 }
 static bool n_vprintf(struct wg_warp *w, const struct wg_inst *i, const struct wg_call_desc *d, uint32_t mask,
                       uint32_t *ret, const uint32_t *const *arg)
@@ -123,7 +124,8 @@ static bool n_vprintf(struct wg_warp *w, const struct wg_inst *i, const struct w
         size_t have = 0;
         uint64_t fa = arg64(arg, 0, l), va = arg64(arg, 1, l);
         read_string(w, l, fa, fmt, sizeof fmt);
-        while (va && have < sizeof args && read_bytes(w, l, va + have, args + have, 1))
+        size_t want = va ? wg_printf_arg_bytes(fmt) : 0;
+        while (have < want && have < sizeof args && read_bytes(w, l, va + have, args + have, 1))
             have++;
         struct printer p = {w, l};
         int count;

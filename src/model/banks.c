@@ -22,48 +22,6 @@ INLINE uint32_t fold_add(v8 x)
     return (uint32_t)q + (uint32_t)(q >> 32);
 }
 
-/* Whether lanes i and i^1, or failing that i and i^2, agree for every pair of which both are active. */
-INLINE bool paired(const uint32_t *addr, uint32_t mask)
-{
-    if (mask == UINT32_MAX) {
-        v8 one = {0}, two = {0};
-        for (unsigned i = 0; i < 32; i += 8) {
-            v8 x = *(const v8 *)(addr + i);
-            one |= x ^ __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6);
-            two |= x ^ __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5);
-        }
-        return !fold_or(one) || !fold_or(two);
-    }
-    for (unsigned k = 1; k <= 2; k++) {
-        bool differ = false;
-        for (unsigned i = 0; i < 32 && !differ; i++)
-            differ = (mask >> i & 1) && (mask >> (i ^ k) & 1) && addr[i] != addr[i ^ k];
-        if (!differ)
-            return true;
-    }
-    return false;
-}
-
-/* Inlined into wg_banks and its clones. */
-INLINE unsigned groups(const uint32_t addr[32], uint32_t mask, unsigned bytes, uint32_t group[4])
-{
-    unsigned parts = bytes <= 4 ? 1 : bytes == 8 ? 2 : 4, width, n = 0;
-    if (parts > 1 && paired(addr, mask))
-        parts /= 2;
-    width = 32 / parts;
-    for (unsigned p = 0; p < parts; p++) {
-        uint32_t m = mask & ((width == 32 ? UINT32_MAX : (1u << width) - 1) << (p * width));
-        if (m)
-            group[n++] = m;
-    }
-    return n;
-}
-
-unsigned wg_banks_groups(const uint32_t addr[32], uint32_t mask, unsigned bytes, uint32_t group[4])
-{
-    return groups(addr, mask, bytes, group);
-}
-
 /* Full adder on 32 one-bit columns: *sum + x + y leaves the low bits in *sum and returns the carries. */
 INLINE uint32_t add3(uint32_t *sum, uint32_t x, uint32_t y)
 {
@@ -132,38 +90,156 @@ INLINE uint32_t worst_bank(const uint32_t *u, unsigned n, uint32_t banks)
     return most_in_a_column(b, n);
 }
 
-WG_CLONES void wg_banks(const uint32_t addr[32], uint32_t mask, unsigned bytes, struct wg_banks *out)
+/* Most lanes, repeats and all, in one bank: what atomics cost. */
+INLINE uint32_t busiest_bank(const uint32_t *u, uint32_t mask, uint32_t banks)
 {
-    assert(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16);
-    unsigned shift = bytes <= 4 ? 2 : bytes == 8 ? 3 : 4;
-    uint32_t unit[32], group[4] = {0};
-    for (unsigned i = 0; i < 32; i++)
-        unit[i] = addr[i] >> shift;
-    if (mask == UINT32_MAX && bytes <= 4) {
-        out->wavefronts = out->ways = worst_bank(unit, 32, WG_BANKS);
-        out->ideal = 1;
+    uint8_t count[WG_BANKS] = {0}, most = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint8_t c = ++count[u[__builtin_ctz(m)] & (banks - 1)];
+        most = c > most ? c : most;
+    }
+    return most;
+}
+
+/* worst_bank of the lanes of mask, which lie inside the n (8, 16 or 32) lanes from lo on; 0 for no lanes. */
+INLINE uint32_t group_cost(const uint32_t unit[32], uint32_t mask, unsigned lo, unsigned n, uint32_t banks)
+{
+    uint32_t all = (uint32_t)(((uint64_t)1 << n) - 1) << lo, lanes[32];
+    const uint32_t *u = unit + lo;
+    if (!(mask & all))
+        return 0;
+    if ((mask & all) != all) { /* idle lanes repeat a neighbour: the order stays, nothing is added */
+        uint32_t last = unit[__builtin_ctz(mask & all)];
+        for (unsigned i = 0; i < n; i++)
+            lanes[i] = last = mask >> (lo + i) & 1 ? unit[lo + i] : last;
+        u = lanes;
+    }
+    return n == 8 ? worst_bank(u, 8, banks) : n == 16 ? worst_bank(u, 16, banks) : worst_bank(u, 32, banks);
+}
+
+/* Whether each lane of mask finds lane i^1 at its address, or each finds lane i^2 so. An inactive neighbour agrees, unless
+ * strict. */
+static bool paired(const uint32_t *u, uint32_t mask, bool strict)
+{
+    uint32_t apart1 = 0, apart2 = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned i = (unsigned)__builtin_ctz(m);
+        apart1 |= mask >> (i ^ 1) & 1 ? u[i] ^ u[i ^ 1] : strict;
+        apart2 |= mask >> (i ^ 2) & 1 ? u[i] ^ u[i ^ 2] : strict;
+    }
+    return !apart1 || !apart2;
+}
+
+INLINE bool paired_full(const uint32_t *u, unsigned n)
+{
+    v8 one = {0}, two = {0};
+    for (unsigned i = 0; i < n; i += 8) {
+        v8 x = *(const v8 *)(u + i);
+        one |= x ^ __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6);
+        two |= x ^ __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5);
+    }
+    return !fold_or(one) || !fold_or(two);
+}
+
+/* Whether the two quarters of the half-warp at lo may share a pass. The upper half follows the published rule; the lower one
+ * was seen to want both lanes of each pair active, unless the upper half is idle or has the same lanes active. A missing
+ * last lane lets the upper half through. */
+static bool quarters_merge(const uint32_t *u, uint32_t mask, unsigned lo)
+{
+    uint32_t half = mask & 0xffffu << lo;
+    if (half == 0xffffu << lo && mask >> 31)
+        return paired_full(u + lo, 16);
+    if (lo == 0)
+        return mask >> 16 == 0 || paired(u, half, mask >> 16 != (mask & 0xffff));
+    return !(mask >> 31) || paired(u, half, false);
+}
+
+static bool uniform(const uint32_t *u, uint32_t mask)
+{
+    uint32_t apart = 0, first = u[__builtin_ctz(mask)];
+    for (uint32_t m = mask; m; m &= m - 1)
+        apart |= u[__builtin_ctz(m)] ^ first;
+    return !apart;
+}
+
+INLINE void add(struct wg_banks *out, uint32_t cost)
+{
+    out->wavefronts += cost;
+    out->ways = cost > out->ways ? cost : out->ways;
+}
+
+INLINE void load_64(const uint32_t *u, uint32_t mask, struct wg_banks *out)
+{
+    if ((mask == UINT32_MAX ? paired_full(u, 32) : paired(u, mask, false)) && group_cost(u, mask, 0, 32, 16) == 1) {
+        add(out, 1);
         return;
     }
-    *out = (struct wg_banks){0};
-    out->ideal = groups(unit, mask, bytes, group);
-    for (unsigned g = 0; g < out->ideal; g++) {
-        unsigned lo = (unsigned)__builtin_ctz(group[g]) & ~7u, n = 8;
-        if (group[g] >> lo > 0xff)
-            lo &= ~15u, n = 16;
-        if (group[g] >> lo > 0xffff)
-            lo = 0, n = 32;
-        uint32_t lanes[32], banks = (WG_BANKS * WG_BANK_BYTES) >> shift;
-        const uint32_t *u = unit + lo;
-        if (group[g] != (uint32_t)(((uint64_t)1 << n) - 1) << lo) { /* idle lanes repeat a neighbour */
-            uint32_t last = unit[__builtin_ctz(group[g])];
-            for (unsigned i = 0; i < n; i++)
-                lanes[i] = last = group[g] >> (lo + i) & 1 ? unit[lo + i] : last;
-            u = lanes;
-        }
-        uint32_t w = n == 8 ? worst_bank(u, 8, banks) : n == 16 ? worst_bank(u, 16, banks) : worst_bank(u, 32, banks);
-        out->wavefronts += w;
-        out->ways = w > out->ways ? w : out->ways;
+    add(out, group_cost(u, mask, 0, 16, 16));
+    add(out, group_cost(u, mask, 16, 16, 16));
+}
+
+INLINE void load_128(const uint32_t *u, uint32_t mask, struct wg_banks *out)
+{
+    if (u[__builtin_ctz(mask)] == u[31 - __builtin_clz(mask)] && uniform(u, mask)) {
+        out->wavefronts = ((unsigned)__builtin_popcount(mask) + 15) / 16;
+        out->ways = 1;
+        return;
     }
+    for (unsigned lo = 0; lo < 32; lo += 16) {
+        uint32_t half = mask & 0xffffu << lo;
+        if (half && quarters_merge(u, mask, lo) && group_cost(u, half, lo, 16, 8) == 1) {
+            add(out, 1);
+        } else {
+            add(out, group_cost(u, mask, lo, 8, 8));
+            add(out, group_cost(u, mask, lo + 8, 8, 8));
+        }
+    }
+}
+
+/* Passes had the lanes' bytes been packed, as the profiler counts them. */
+INLINE void finish(struct wg_banks *out, uint32_t mask, unsigned bytes)
+{
+    uint32_t packed = ((unsigned)__builtin_popcount(mask) * bytes + 127) / 128;
+    out->ideal = packed < out->wavefronts ? packed : out->wavefronts;
+}
+
+WG_CLONES void wg_banks_of(enum wg_banks_op op, const uint32_t addr[32], uint32_t mask, unsigned bytes, struct wg_banks *out)
+{
+    assert(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16);
+    unsigned shift = bytes <= 4 ? 2 : bytes == 8 ? 3 : 4, n = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+    uint32_t unit[32], banks = (WG_BANKS * WG_BANK_BYTES) >> shift;
+    for (unsigned i = 0; i < 32; i++)
+        unit[i] = addr[i] >> shift;
+    *out = (struct wg_banks){0};
+    if (!mask)
+        return;
+    if (op == WG_BANKS_ATOMIC) {
+        for (unsigned lo = 0; lo < 32; lo += n)
+            add(out, busiest_bank(unit, mask & (uint32_t)(((uint64_t)1 << n) - 1) << lo, banks));
+    } else if (bytes <= 4) {
+        add(out, group_cost(unit, mask, 0, 32, banks));
+    } else if (op == WG_BANKS_STORE) {
+        for (unsigned lo = 0; lo < 32; lo += n)
+            add(out, n == 16 ? group_cost(unit, mask, lo, 16, banks) : group_cost(unit, mask, lo, 8, banks));
+    } else if (bytes == 8) {
+        load_64(unit, mask, out);
+    } else {
+        load_128(unit, mask, out);
+    }
+    finish(out, mask, bytes);
+}
+
+void wg_banks_matrix(const uint32_t *addr, unsigned n, struct wg_banks *out)
+{
+    assert(n == 1 || n == 2 || n == 4);
+    *out = (struct wg_banks){0};
+    for (unsigned m = 0; m < n; m++) {
+        uint32_t unit[8];
+        for (unsigned r = 0; r < 8; r++)
+            unit[r] = addr[8 * m + r] >> 4;
+        add(out, worst_bank(unit, 8, 8));
+    }
+    out->ideal = n;
 }
 
 static uint32_t low_bit_at_most(uint32_t v, uint32_t most)
@@ -172,33 +248,34 @@ static uint32_t low_bit_at_most(uint32_t v, uint32_t most)
     return b < most && b ? b : most;
 }
 
-void wg_banks_affine(uint32_t base, int32_t stride, uint32_t mask, unsigned bytes, struct wg_banks *out)
+void wg_banks_affine_of(enum wg_banks_op op, uint32_t base, int32_t stride, uint32_t mask, unsigned bytes,
+                        struct wg_banks *out)
 {
     assert(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16);
     uint32_t step = stride < 0 ? 0 - (uint32_t)stride : (uint32_t)stride;
-    unsigned unit = bytes < 4 ? 4 : bytes;
+    unsigned unit = bytes < 4 ? 4 : bytes, groups = unit / 4, n = 32 / groups;
     if (mask == UINT32_MAX) {
-        if (!step) {
-            out->wavefronts = out->ideal = bytes == 16 ? 2 : 1;
+        if (!step && op != WG_BANKS_ATOMIC) { /* a broadcast */
+            out->wavefronts = op == WG_BANKS_STORE ? groups : bytes == 16 ? 2 : 1;
             out->ways = 1;
+            finish(out, mask, bytes);
             return;
         }
         uint32_t low = stride < 0 ? base - 31 * step : base;
-        if (step <= 4 && bytes <= 4 && low % 4 + 31 * step + bytes <= 128) { /* inside 32 neighbouring words */
-            *out = (struct wg_banks){1, 1, 1};
+        if (op != WG_BANKS_ATOMIC && step <= 4 && bytes <= 4 && low % 4 + 31 * step + bytes <= 128) {
+            *out = (struct wg_banks){1, 1, 1}; /* inside 32 neighbouring words */
             return;
         }
-        if (step % unit == 0 && step < 1u << 26) {
+        if (step && step % unit == 0 && step < 1u << 26) {
             /* n lanes over n unit-wide banks, all units distinct: gcd(units per step, n) lanes meet in each used bank */
-            unsigned groups = unit / 4, n = 32 / groups;
             out->ways = low_bit_at_most(step / unit, n);
-            out->ideal = groups;
             out->wavefronts = groups * out->ways;
+            finish(out, mask, bytes);
             return;
         }
     }
     uint32_t addr[32];
     for (unsigned i = 0; i < 32; i++)
         addr[i] = base + (uint32_t)stride * i;
-    wg_banks(addr, mask, bytes, out);
+    wg_banks_of(op, addr, mask, bytes, out);
 }

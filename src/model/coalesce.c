@@ -10,26 +10,31 @@ typedef uint64_t v4 __attribute__((vector_size(32), aligned(8), may_alias));
 INLINE uint64_t fold_or(v4 x) { return (x[0] | x[1]) | (x[2] | x[3]); }
 INLINE uint64_t fold_add(v4 x) { return (x[0] + x[1]) + (x[2] + x[3]); }
 
-/* Distinct sector numbers x[0..31] in no order, and the distinct lines they lie in: a small hash of lines. */
-INLINE void distinct_any(const uint32_t x[32], uint32_t *sectors, uint32_t *lines)
+/* Distinct sectors, lines and addresses of accesses in no order: a small hash of lines. x: address less a line-aligned
+ * origin. */
+INLINE void distinct_any(const uint64_t x[32], unsigned shift, struct wg_coalesce *out)
 {
-    uint32_t tag[256];
-    uint8_t seen[256];
+    uint32_t tag[256], ns = 0, nl = 0, nu = 0, per = WG_SECTOR_BYTES >> shift;
+    uint64_t seen[256][2];
     memset(tag, 0xff, sizeof tag);
-    uint32_t ns = 0, nl = 0;
     for (unsigned i = 0; i < 32; i++) {
-        uint32_t line = x[i] >> 2, h = line * 0x9e3779b1u >> 24, bit = 1u << (x[i] & 3);
+        uint32_t line = (uint32_t)(x[i] >> 7), h = line * 0x9e3779b1u >> 24, at = (uint32_t)(x[i] & 127) >> shift;
         while (tag[h] != line && tag[h] != UINT32_MAX)
             h = (h + 1) & 255;
-        bool fresh = tag[h] != line;
-        uint32_t old = fresh ? 0 : seen[h];
-        tag[h] = line;
-        seen[h] = (uint8_t)(old | bit);
-        nl += fresh;
-        ns += !(old & bit);
+        if (tag[h] != line) {
+            tag[h] = line;
+            seen[h][0] = seen[h][1] = 0;
+            nl++;
+        }
+        uint64_t *word = &seen[h][at >> 6], bit = (uint64_t)1 << (at & 63);
+        uint64_t sector = (((uint64_t)1 << per) - 1) << (at & 63 & ~(per - 1)); /* bits of all that shares its sector */
+        ns += !(*word & sector);
+        nu += !(*word & bit);
+        *word |= bit;
     }
-    *sectors = ns;
-    *lines = nl;
+    out->sectors = ns;
+    out->lines = nl;
+    out->unique = nu << shift;
 }
 
 static unsigned add_distinct(uint64_t *set, unsigned n, uint64_t v)
@@ -41,13 +46,14 @@ static unsigned add_distinct(uint64_t *set, unsigned n, uint64_t v)
     return n + 1;
 }
 
-/* Lanes that cross sectors, or lie further apart than 32-bit sector numbers reach: every sector, one by one. */
+/* Misaligned lanes, or ones further apart than 32-bit line numbers reach: every sector, one by one. */
 static void coalesce_slow(const uint64_t *a, unsigned n, unsigned bytes, struct wg_coalesce *out)
 {
-    uint64_t sectors[32 * 5], lines[32 * 2];
-    unsigned ns = 0, nl = 0;
+    uint64_t sectors[32 * 5], lines[32 * 2], starts[32];
+    unsigned ns = 0, nl = 0, nu = 0;
     for (unsigned i = 0; i < n; i++) {
         uint64_t last = (a[i] + bytes - 1) >> 5;
+        nu = add_distinct(starts, nu, a[i]);
         for (uint64_t s = a[i] >> 5; s != ((last + 1) & (UINT64_MAX >> 5)); s = (s + 1) & (UINT64_MAX >> 5)) {
             ns = add_distinct(sectors, ns, s);
             nl = add_distinct(lines, nl, s >> 2);
@@ -55,6 +61,7 @@ static void coalesce_slow(const uint64_t *a, unsigned n, unsigned bytes, struct 
     }
     out->sectors = ns;
     out->lines = nl;
+    out->unique = nu * bytes;
 }
 
 INLINE void finish(struct wg_coalesce *out, unsigned lanes, unsigned bytes)
@@ -81,39 +88,56 @@ WG_CLONES void wg_coalesce(const uint64_t addr[32], uint32_t mask, unsigned byte
             packed[i] = packed[lanes - 1]; /* keeps the order, adds nothing */
         a = packed;
     }
-    const uint64_t low = WG_SECTOR_BYTES - 1;
     const v4 zero = {0};
-    v4 up = {0}, down = {0}, ds = {0}, dl = {0}, straddle = {0}, before = zero + (a[0] >> 5);
+    v4 up = {0}, down = {0}, da = {0}, ds = {0}, dl = {0}, odd = {0}, before = zero + a[0];
     for (unsigned i = 0; i < 32; i += 4) {
-        v4 x = *(const v4 *)(a + i);
-        straddle |= (x & low) + (bytes - 1);
-        x >>= 5;
-        v4 previous = __builtin_shufflevector(before, x, 3, 4, 5, 6), d = x - previous;
-        up |= d;
+        v4 x = *(const v4 *)(a + i), previous = __builtin_shufflevector(before, x, 3, 4, 5, 6), change = x ^ previous;
+        odd |= x & (bytes - 1);
+        up |= x - previous;
         down |= previous - x;
-        ds -= (v4)(d != 0);
-        dl -= (v4)((x ^ previous) >> 2 != 0);
+        da -= (v4)(change != 0);
+        ds -= (v4)(change >> 5 != 0);
+        dl -= (v4)(change >> 7 != 0);
         before = x;
     }
-    if (fold_or(straddle) > low) {
+    bool in_order = !(fold_or(up) >> 63) || !(fold_or(down) >> 63);
+    if (fold_or(odd) || bytes > WG_SECTOR_BYTES || bytes & (bytes - 1)) {
         coalesce_slow(a, lanes, bytes, out);
-    } else if (!(fold_or(up) >> 63) || !(fold_or(down) >> 63)) { /* never falls, or never rises: each change is a new value */
+    } else if (in_order) { /* never falls, or never rises: each change is a new value */
+        out->unique = ((uint32_t)fold_add(da) + 1) * bytes;
         out->sectors = (uint32_t)fold_add(ds) + 1;
         out->lines = (uint32_t)fold_add(dl) + 1;
     } else {
-        uint64_t origin = (a[0] >> 5 & ~(uint64_t)3) - (1ull << 30), far = 0;
-        uint32_t x[32];
+        uint64_t origin = (a[0] & ~(uint64_t)127) - (1ull << 37), far = 0, x[32];
         for (unsigned i = 0; i < 32; i++) {
-            uint64_t rel = (a[i] >> 5) - origin;
-            far |= rel;
-            x[i] = (uint32_t)rel;
+            x[i] = a[i] - origin;
+            far |= x[i];
         }
-        if (far >> 31)
+        if (far >> 38)
             coalesce_slow(a, lanes, bytes, out);
         else
-            distinct_any(x, &out->sectors, &out->lines);
+            distinct_any(x, (unsigned)__builtin_ctz(bytes), out);
     }
     finish(out, lanes, bytes);
+}
+
+uint32_t wg_coalesce_atomic_sectors(const uint64_t addr[32], uint32_t mask, unsigned bytes)
+{
+    uint32_t total = 0;
+    for (uint32_t todo = mask; todo;) {
+        uint64_t sector = addr[__builtin_ctz(todo)] / WG_SECTOR_BYTES;
+        uint8_t count[WG_SECTOR_BYTES] = {0}, most = 0;
+        for (uint32_t m = todo; m; m &= m - 1) {
+            unsigned i = (unsigned)__builtin_ctz(m);
+            if (addr[i] / WG_SECTOR_BYTES != sector)
+                continue;
+            uint8_t c = ++count[addr[i] % WG_SECTOR_BYTES / bytes];
+            most = c > most ? c : most;
+            todo &= ~(1u << i);
+        }
+        total += most;
+    }
+    return total;
 }
 
 /* Blocks of `unit` bytes touched by n lanes of `bytes` each, `stride` apart (positive), when no gap exceeds a unit. */
@@ -146,7 +170,8 @@ void wg_coalesce_affine(uint64_t base, int64_t stride, uint32_t mask, unsigned b
             out->lines = span(low, step, n, bytes, WG_LINE_BYTES);
         else if (aligned)
             out->lines = n;
-        if (out->sectors && out->lines) {
+        out->unique = (step ? n : 1) * bytes;
+        if (out->sectors && out->lines && (step == 0 || step >= bytes)) {
             finish(out, n, bytes);
             return;
         }

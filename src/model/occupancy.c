@@ -232,6 +232,31 @@ enum wg_status wg_occupancy_most_shared(const struct wg_cc *cc, struct wg_occupa
     return largest(cc, &q, warps, cc->smem_per_sm, set_shared, bytes);
 }
 
+/* The driver leaves room for twice the blocks that the warps allow (four times when the kernel has no shared memory of its
+ * own; no more than they allow when that is one or two), but not beyond about 60 % of the largest size, unless the blocks
+ * that do fit need it. */
+unsigned wg_occupancy_driver_carveout(const struct wg_cc *cc, const struct wg_occupancy_query *q)
+{
+    struct wg_occupancy o;
+    wg_occupancy(cc, q, &o);
+    if (!cc->ncarveouts || q->carveout >= 0 || !o.blocks)
+        return o.smem_per_sm;
+    uint64_t warps = o.limit[WG_LIMIT_WARPS], regs = o.limit[WG_LIMIT_REGISTERS], each = o.smem_per_block;
+    uint64_t room = warps * (q->static_shared + q->dynamic_shared == 0 ? 4 : warps <= 2 ? 1 : 2);
+    uint64_t most = warps < cc->blocks_per_sm ? warps : cc->blocks_per_sm, cap = 0;
+    room = room < cc->blocks_per_sm ? room : cc->blocks_per_sm;
+    most = regs < most ? regs : most;
+    for (unsigned i = 0; i < cc->ncarveouts; i++)
+        if (cc->carveout_kb[i] * 1024ull * 10 <= cc->smem_per_sm * 6ull)
+            cap = cc->carveout_kb[i] * 1024ull;
+    uint64_t size = carve(cc, room * each);
+    if (size > cap) {
+        size = carve(cc, most * each);
+        size = size < cap ? cap : size;
+    }
+    return (unsigned)size;
+}
+
 unsigned wg_occupancy_clusters(const struct wg_gpu *g, const struct wg_occupancy *o, unsigned blocks)
 {
     if (!blocks || blocks > g->cc->cluster_max || g->gpcs < 1)

@@ -80,6 +80,11 @@ void wg_occupancy_plain_division(struct wg_cc *cc);
 enum wg_status wg_occupancy_most_regs(const struct wg_cc *cc, struct wg_occupancy_query q, unsigned warps, uint64_t *regs);
 enum wg_status wg_occupancy_most_shared(const struct wg_cc *cc, struct wg_occupancy_query q, unsigned warps, uint64_t *bytes);
 
+/* Bytes of shared memory the driver sets an SM to for this kernel when the user has no preference; what is left of the
+ * unified memory is L1. Modelled: a rule seen on an H200 (CUDA 13.0 driver 580, 57 of 57 kernels of
+ * tests/models/data/carveout.csv), assumed for other devices whose carve-out can move. */
+unsigned wg_occupancy_driver_carveout(const struct wg_cc *cc, const struct wg_occupancy_query *q);
+
 /* Clusters of `blocks` blocks resident on the whole device. Estimated: SMs are taken as spread evenly over the GPCs, of
  * which real chips lack some. 0 when the device has no clusters or they are too large. */
 unsigned wg_occupancy_clusters(const struct wg_gpu *g, const struct wg_occupancy *o, unsigned blocks);

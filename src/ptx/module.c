@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char wg_ptx_parts[6][3] = {"b0", "b1", "b2", "b3", "h0", "h1"};
+
 void wg_ptx_free(struct wg_ptx_module *m)
 {
     if (!m)

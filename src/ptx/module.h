@@ -22,7 +22,7 @@ struct wg_operand {
     uint8_t kind;
     bool neg, is_float;
     int32_t reg, pair; /* register numbers of the function, -1: none */
-    int32_t sreg;
+    int32_t sreg; /* REG of a video instruction: the part .b0 .. .h1 (wg_ptx_parts) that is meant, -1: all of it */
     uint32_t target;
     int64_t imm;
     const struct wg_symbol *sym;
@@ -115,6 +115,7 @@ struct wg_ptx_module {
 /* Parse and verify. text needs no NUL at its end. On failure *out is NULL and d holds a located message (PARSE or
  * NO_MEMORY). An unknown operation or modifier is no failure: see WG_OP_UNKNOWN and wg_instr.extra. */
 enum wg_status wg_ptx_parse(const char *text, size_t n, const char *name, struct wg_ptx_module **out, struct wg_diag *d);
+extern const char wg_ptx_parts[6][3]; /* "b0" "b1" "b2" "b3" "h0" "h1" */
 void wg_ptx_free(struct wg_ptx_module *m); /* NULL is fine */
 struct wg_function *wg_ptx_function(const struct wg_ptx_module *m, const char *name); /* NULL: none */
 /* Write the module as PTX again; parsing that gives an equal module. Returned string is malloc'd; NULL: out of memory. */

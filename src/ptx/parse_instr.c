@@ -136,6 +136,17 @@ static bool pop_all(struct wg_parser *p, size_t base, struct wg_operand **out, u
     return true;
 }
 
+/* Which byte or half of a register a video instruction's operand %r1.b0 takes: index into wg_ptx_parts, or -1. */
+static int register_part(const struct wg_instr *in, const char *s, size_t n)
+{
+    if (in->op != WG_OP_UNKNOWN && wg_op_infos[in->op].group != WG_GROUP_VIDEO)
+        return -1;
+    for (int k = 0; k < 6; k++)
+        if (n == 2 && memcmp(s, wg_ptx_parts[k], 2) == 0)
+            return k;
+    return -1;
+}
+
 /* The name at the current token as register, special register or symbol. A name that means nothing becomes a label
  * operand when that is allowed, else an error. Consumes the token. */
 static bool name_operand(struct wg_parser *p, struct wg_instr *in, struct wg_operand *o, enum label label)
@@ -154,11 +165,15 @@ static bool name_operand(struct wg_parser *p, struct wg_instr *in, struct wg_ope
         o->sreg = n->sreg;
         return true;
     }
-    if (!b && dot) { /* a byte or half of a register, %r1.b0: refused when executed */
+    int part = dot ? register_part(in, dot + 1, t.n - (size_t)(dot + 1 - t.s)) : -1;
+    if (part >= 0) {
         n = wg_names_intern(p, t.s, (size_t)(dot - t.s));
         if (!n || !wg_names_find(p, n, &b))
             return false;
-        if (b && !add_extra(p, in, dot + 1, t.n - (size_t)(dot + 1 - t.s)))
+        if (b && b->kind != WG_BIND_REG)
+            b = NULL;
+        o->sreg = part;
+        if (b && !add_extra(p, in, dot + 1, 2))
             return false;
     }
     if (b && b->kind == WG_BIND_REG) {
@@ -199,7 +214,7 @@ static bool offsets(struct wg_parser *p, struct wg_operand *o, bool regs)
         wg_parse_next(p);
         const char *at = p->lex.t.s;
         if (regs && !minus && wg_parse_is(p, WG_TOK_IDENT) && !wg_parse_text_is(p, "WARP_SZ")) {
-            struct wg_operand r = {.reg = -1};
+            struct wg_operand r = {.reg = -1, .sreg = -1};
             struct wg_instr none = {0};
             if (!name_operand(p, &none, &r, LABEL_NO))
                 return false;
@@ -233,7 +248,7 @@ static bool mem_operand(struct wg_parser *p, struct wg_instr *in, struct wg_oper
     if (first.kind == WG_OPERAND_SYMBOL && !offsets(p, &first, true))
         return false;
     if ((first.kind != WG_OPERAND_REG && first.kind != WG_OPERAND_SYMBOL && first.kind != WG_OPERAND_IMM) ||
-        first.neg || first.pair >= 0 || first.is_float)
+        first.neg || first.pair >= 0 || first.is_float || first.sreg >= 0)
         return wg_parse_error(p, open, "an address is a register, a variable or a number, and an offset");
     o->reg = first.reg;
     o->sym = first.sym;
@@ -276,12 +291,13 @@ static bool pair(struct wg_parser *p, struct wg_instr *in, struct wg_operand *o)
     if (!wg_parse_accept(p, '|'))
         return true;
     const char *at = p->lex.t.s;
-    struct wg_operand second = {.reg = -1};
+    struct wg_operand second = {.reg = -1, .sreg = -1};
     if (wg_parse_is(p, WG_TOK_IDENT) && wg_parse_text_is(p, "_")) {
         wg_parse_next(p);
         return true;
     }
-    if (!wg_parse_is(p, WG_TOK_IDENT) || !name_operand(p, in, &second, LABEL_NO) || second.kind != WG_OPERAND_REG)
+    if (!wg_parse_is(p, WG_TOK_IDENT) || !name_operand(p, in, &second, LABEL_NO) || second.kind != WG_OPERAND_REG ||
+        second.sreg >= 0)
         return wg_parse_error(p, at, "a predicate register is expected after '|'");
     o->pair = second.reg;
     return true;
@@ -389,8 +405,8 @@ static bool guard(struct wg_parser *p, int32_t *reg, bool *neg)
     wg_parse_next(p);
     *neg = wg_parse_accept(p, '!');
     const char *at = p->lex.t.s;
-    struct wg_operand o = {.reg = -1};
-    struct wg_instr none = {0};
+    struct wg_operand o = {.reg = -1, .sreg = -1};
+    struct wg_instr none = {0}; /* WG_OP 0 is add: no parts of registers */
     if (!wg_parse_is(p, WG_TOK_IDENT))
         return wg_parse_error(p, at, "a predicate register is expected after '@'");
     if (!name_operand(p, &none, &o, LABEL_NO))

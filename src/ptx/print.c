@@ -277,6 +277,8 @@ static void put_operand(struct out *o, const struct wg_instr *in, const struct w
     switch (a->kind) {
     case WG_OPERAND_REG:
         put(o, a->neg ? "!%s" : "%s", o->regs[a->reg]);
+        if (a->sreg >= 0)
+            put(o, ".%s", wg_ptx_parts[a->sreg]);
         if (a->pair >= 0)
             put(o, "|%s", o->regs[a->pair]);
         put_offset(o, a->imm);

@@ -73,11 +73,26 @@ static void f_rcbrt(mpfr_t r, const mpfr_t x)
     mpfr_cbrt(r, x, MPFR_RNDN);
     mpfr_ui_div(r, 1, r, MPFR_RNDN);
 }
-static void f_round(mpfr_t r, const mpfr_t x) { mpfr_round(r, x); }
-static void f_ceil(mpfr_t r, const mpfr_t x) { mpfr_ceil(r, x); }
-static void f_floor(mpfr_t r, const mpfr_t x) { mpfr_floor(r, x); }
-static void f_trunc(mpfr_t r, const mpfr_t x) { mpfr_trunc(r, x); }
-static void f_rint(mpfr_t r, const mpfr_t x) { mpfr_rint(r, x, MPFR_RNDN); }
+static void f_round(mpfr_t r, const mpfr_t x)
+{
+    mpfr_round(r, x);
+}
+static void f_ceil(mpfr_t r, const mpfr_t x)
+{
+    mpfr_ceil(r, x);
+}
+static void f_floor(mpfr_t r, const mpfr_t x)
+{
+    mpfr_floor(r, x);
+}
+static void f_trunc(mpfr_t r, const mpfr_t x)
+{
+    mpfr_trunc(r, x);
+}
+static void f_rint(mpfr_t r, const mpfr_t x)
+{
+    mpfr_rint(r, x, MPFR_RNDN);
+}
 static void f_sinpi(mpfr_t r, const mpfr_t x)
 {
     mpfr_sinpi(r, x, MPFR_RNDN);
@@ -151,10 +166,22 @@ static void bessel_i(mpfr_t r, const mpfr_t x, unsigned n)
     }
     mpfr_clears(q, t, (mpfr_ptr)0);
 }
-static void f_i0(mpfr_t r, const mpfr_t x) { bessel_i(r, x, 0); }
-static void f_i1(mpfr_t r, const mpfr_t x) { bessel_i(r, x, 1); }
-static void f_erf(mpfr_t r, const mpfr_t x) { mpfr_erf(r, x, MPFR_RNDN); }
-static void f_erfc(mpfr_t r, const mpfr_t x) { mpfr_erfc(r, x, MPFR_RNDN); }
+static void f_i0(mpfr_t r, const mpfr_t x)
+{
+    bessel_i(r, x, 0);
+}
+static void f_i1(mpfr_t r, const mpfr_t x)
+{
+    bessel_i(r, x, 1);
+}
+static void f_erf(mpfr_t r, const mpfr_t x)
+{
+    mpfr_erf(r, x, MPFR_RNDN);
+}
+static void f_erfc(mpfr_t r, const mpfr_t x)
+{
+    mpfr_erfc(r, x, MPFR_RNDN);
+}
 static void f_rcp64h(mpfr_t r, const mpfr_t x)
 {
     mpfr_ui_div(r, 1, x, MPFR_RNDN);
@@ -192,7 +219,10 @@ static void f_fast_tan(mpfr_t r, const mpfr_t x)
 }
 
 #define MPFR1(name, fn)                                                                                                \
-    static void f_##name(mpfr_t r, const mpfr_t x) { fn(r, x, MPFR_RNDN); }
+    static void f_##name(mpfr_t r, const mpfr_t x)                                                                     \
+    {                                                                                                                  \
+        fn(r, x, MPFR_RNDN);                                                                                           \
+    }
 MPFR1(exp, mpfr_exp)
 MPFR1(exp2, mpfr_exp2)
 MPFR1(exp10, mpfr_exp10)
@@ -228,18 +258,63 @@ static const struct unary {
     void (*f)(mpfr_t, const mpfr_t);
     unsigned prec;
 } unaries[] = {
-    {"exp", f_exp, 0}, {"exp2", f_exp2, 0}, {"exp10", f_exp10, 0}, {"expm1", f_expm1, 0}, {"log", f_log, 0},
-    {"log2", f_log2, 0}, {"log10", f_log10, 0}, {"log1p", f_log1p, 0}, {"sin", f_sin, 0}, {"cos", f_cos, 0},
-    {"tan", f_tan, 0}, {"asin", f_asin, 0}, {"acos", f_acos, 0}, {"atan", f_atan, 0}, {"sinh", f_sinh, 0},
-    {"cosh", f_cosh, 0}, {"tanh", f_tanh, 0}, {"asinh", f_asinh, 0}, {"acosh", f_acosh, 0}, {"atanh", f_atanh, 0},
-    {"sqrt", f_sqrt, 0}, {"rsqrt", f_rsqrt, 0}, {"cbrt", f_cbrt, 0}, {"rcbrt", f_rcbrt, 0}, {"sinpi", f_sinpi, 0},
-    {"cospi", f_cospi, 0}, {"tgamma", f_tgamma, 0}, {"lgamma", f_lgamma, 0}, {"j0", f_j0, 0}, {"j1", f_j1, 0},
-    {"y0", f_y0, 0}, {"y1", f_y1, 0}, {"cyl_bessel_i0", f_i0, 0}, {"cyl_bessel_i1", f_i1, 0}, {"erf", f_erf, 0},
-    {"erfc", f_erfc, 0}, {"erfcx", f_erfcx, 0}, {"normcdf", f_normcdf, 0}, {"fabs", f_fabs, 0}, {"ceil", f_ceil, 0},
-    {"floor", f_floor, 0}, {"trunc", f_trunc, 0}, {"rint", f_rint, 0}, {"nearbyint", f_rint, 0}, {"round", f_round, 0},
-    {"logb", f_logb, 0}, {"saturate", f_saturate, 0}, {"rcp64h", f_rcp64h, 0}, {"frsqrt_rn", f_rsqrt, 0},
-    {"fast_cos", f_cos, 0}, {"fast_sin", f_sin, 0}, {"fast_exp10", f_exp10, 0}, {"fast_exp", f_exp, 0},
-    {"fast_log10", f_log10, 0}, {"fast_log2", f_log2, 0}, {"fast_log", f_log, 0}, {"fast_tan", f_fast_tan, 0},
+    {"exp", f_exp, 0},
+    {"exp2", f_exp2, 0},
+    {"exp10", f_exp10, 0},
+    {"expm1", f_expm1, 0},
+    {"log", f_log, 0},
+    {"log2", f_log2, 0},
+    {"log10", f_log10, 0},
+    {"log1p", f_log1p, 0},
+    {"sin", f_sin, 0},
+    {"cos", f_cos, 0},
+    {"tan", f_tan, 0},
+    {"asin", f_asin, 0},
+    {"acos", f_acos, 0},
+    {"atan", f_atan, 0},
+    {"sinh", f_sinh, 0},
+    {"cosh", f_cosh, 0},
+    {"tanh", f_tanh, 0},
+    {"asinh", f_asinh, 0},
+    {"acosh", f_acosh, 0},
+    {"atanh", f_atanh, 0},
+    {"sqrt", f_sqrt, 0},
+    {"rsqrt", f_rsqrt, 0},
+    {"cbrt", f_cbrt, 0},
+    {"rcbrt", f_rcbrt, 0},
+    {"sinpi", f_sinpi, 0},
+    {"cospi", f_cospi, 0},
+    {"tgamma", f_tgamma, 0},
+    {"lgamma", f_lgamma, 0},
+    {"j0", f_j0, 0},
+    {"j1", f_j1, 0},
+    {"y0", f_y0, 0},
+    {"y1", f_y1, 0},
+    {"cyl_bessel_i0", f_i0, 0},
+    {"cyl_bessel_i1", f_i1, 0},
+    {"erf", f_erf, 0},
+    {"erfc", f_erfc, 0},
+    {"erfcx", f_erfcx, 0},
+    {"normcdf", f_normcdf, 0},
+    {"fabs", f_fabs, 0},
+    {"ceil", f_ceil, 0},
+    {"floor", f_floor, 0},
+    {"trunc", f_trunc, 0},
+    {"rint", f_rint, 0},
+    {"nearbyint", f_rint, 0},
+    {"round", f_round, 0},
+    {"logb", f_logb, 0},
+    {"saturate", f_saturate, 0},
+    {"rcp64h", f_rcp64h, 0},
+    {"frsqrt_rn", f_rsqrt, 0},
+    {"fast_cos", f_cos, 0},
+    {"fast_sin", f_sin, 0},
+    {"fast_exp10", f_exp10, 0},
+    {"fast_exp", f_exp, 0},
+    {"fast_log10", f_log10, 0},
+    {"fast_log2", f_log2, 0},
+    {"fast_log", f_log, 0},
+    {"fast_tan", f_fast_tan, 0},
 };
 
 /* name equals base, or base followed by f */
@@ -400,8 +475,10 @@ static bool several(const char *name, const char *sig, struct expect *e)
 /* ---- rounding modes ---- */
 static mpfr_rnd_t mode_of(const char *suffix)
 {
-    return !strcmp(suffix, "rn") ? MPFR_RNDN : !strcmp(suffix, "rd") ? MPFR_RNDD : !strcmp(suffix, "ru") ? MPFR_RNDU
-                                                                                                            : MPFR_RNDZ;
+    return !strcmp(suffix, "rn")   ? MPFR_RNDN
+           : !strcmp(suffix, "rd") ? MPFR_RNDD
+           : !strcmp(suffix, "ru") ? MPFR_RNDU
+                                   : MPFR_RNDZ;
 }
 
 static bool directed(const char *name, struct expect *e)
@@ -628,8 +705,8 @@ static bool simd(const char *name, const struct operands *x, struct expect *e)
     int count = name[n - 1] - '0', width = 32 / count;
     size_t m = strlen(op);
     char s = op[m - 1];
-    bool uns = s == 'u' || !strcmp(op, "addus") || !strcmp(op, "subus") || !strcmp(op, "cmpeq") || !strcmp(op, "cmpne") ||
-               !strcmp(op, "seteq") || !strcmp(op, "setne");
+    bool uns = s == 'u' || !strcmp(op, "addus") || !strcmp(op, "subus") || !strcmp(op, "cmpeq") ||
+               !strcmp(op, "cmpne") || !strcmp(op, "seteq") || !strcmp(op, "setne");
     uint64_t word = 0, sum = 0;
     for (int k = 0; k < count; k++) {
         long top = 1l << width, a = (long)(x->bits[0] >> k * width) & (top - 1),

@@ -30,9 +30,9 @@ struct expect {
     bool rising;
 };
 
-/* The function called name (without "__nv_") with this signature, applied to x; fills out[0] with the result, out[1] and
- * out[2] with the values stored. `cells` are the bytes that pointer operands address, as 32 doubles or floats, or a string.
- * False: no reference knows this name. The caller initialises each v. */
+/* The function called name (without "__nv_") with this signature, applied to x; fills out[0] with the result, out[1]
+ * and out[2] with the values stored. `cells` are the bytes that pointer operands address, as 32 doubles or floats, or a
+ * string. False: no reference knows this name. The caller initialises each v. */
 bool libdevice_reference(const char *name, const char *sig, const struct operands *x, const void *cells,
                          struct expect out[OUTS]);
 #endif

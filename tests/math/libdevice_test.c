@@ -24,39 +24,39 @@ typedef struct limit (*bound_fn)(double a, double b);
         (void)a, (void)b;                                                                                              \
         return bound;                                                                                                  \
     }
-#define WG_NVV1(name, R, A, bound, ...) BOUND(name, bound)
-#define WG_NVV2(name, R, A, B, bound, ...) BOUND(name, bound)
-#define WG_NVV3(name, R, A, B, C, bound, ...) BOUND(name, bound)
-#define WG_NVS1 WG_NVV1
-#define WG_NVS2 WG_NVV2
-#define WG_NV1 WG_NVV1
-#define WG_NV2 WG_NVV2
-#define WG_NV3 WG_NVV3
+#define WG_NVV1(name, R, A, bound, ...)         BOUND(name, bound)
+#define WG_NVV2(name, R, A, B, bound, ...)      BOUND(name, bound)
+#define WG_NVV3(name, R, A, B, C, bound, ...)   BOUND(name, bound)
+#define WG_NVS1                                 WG_NVV1
+#define WG_NVS2                                 WG_NVV2
+#define WG_NV1                                  WG_NVV1
+#define WG_NV2                                  WG_NVV2
+#define WG_NV3                                  WG_NVV3
 #define WG_NV4(name, R, A, B, C, D, bound, ...) BOUND(name, bound)
-#define WG_NVR1(name, R, A, ...) BOUND(name, ULP(0))
-#define WG_NVR2(name, R, A, B, ...) BOUND(name, ULP(0))
-#define WG_NVR3(name, R, A, B, C, ...) BOUND(name, ULP(0))
-#define WG_NVP1 WG_NVV1
-#define WG_NVP2 WG_NVV2
-#define WG_NVP3 WG_NVV3
+#define WG_NVR1(name, R, A, ...)                BOUND(name, ULP(0))
+#define WG_NVR2(name, R, A, B, ...)             BOUND(name, ULP(0))
+#define WG_NVR3(name, R, A, B, C, ...)          BOUND(name, ULP(0))
+#define WG_NVP1                                 WG_NVV1
+#define WG_NVP2                                 WG_NVV2
+#define WG_NVP3                                 WG_NVV3
 #include "exec/libdevice.def"
 #include "exec/libdevice_undef.h"
 #define ENTRY(name, ...) bound_##name,
-#define WG_NVV1 ENTRY
-#define WG_NVV2 ENTRY
-#define WG_NVV3 ENTRY
-#define WG_NVS1 ENTRY
-#define WG_NVS2 ENTRY
-#define WG_NV1 ENTRY
-#define WG_NV2 ENTRY
-#define WG_NV3 ENTRY
-#define WG_NV4 ENTRY
-#define WG_NVR1 ENTRY
-#define WG_NVR2 ENTRY
-#define WG_NVR3 ENTRY
-#define WG_NVP1 ENTRY
-#define WG_NVP2 ENTRY
-#define WG_NVP3 ENTRY
+#define WG_NVV1          ENTRY
+#define WG_NVV2          ENTRY
+#define WG_NVV3          ENTRY
+#define WG_NVS1          ENTRY
+#define WG_NVS2          ENTRY
+#define WG_NV1           ENTRY
+#define WG_NV2           ENTRY
+#define WG_NV3           ENTRY
+#define WG_NV4           ENTRY
+#define WG_NVR1          ENTRY
+#define WG_NVR2          ENTRY
+#define WG_NVR3          ENTRY
+#define WG_NVP1          ENTRY
+#define WG_NVP2          ENTRY
+#define WG_NVP3          ENTRY
 static const bound_fn bounds[] = {
 #include "exec/libdevice.def"
 };
@@ -70,22 +70,149 @@ static uint64_t rnd(void)
     seed ^= seed << 17;
     return seed * 0x2545f4914f6cdd1du;
 }
-static double uniform(double lo, double hi) { return lo + (hi - lo) * (double)(rnd() >> 11) * 0x1p-53; }
+static double uniform(double lo, double hi)
+{
+    return lo + (hi - lo) * (double)(rnd() >> 11) * 0x1p-53;
+}
 
-static const double edges[] = {0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 1.5, -1.5, 2.5, -2.5, 3.0, -3.0, 0.25, 0.75, 10.0,
-    100.0, 1000.0, -10.0, -100.0, 88.72283, 88.72284, -87.33655, -103.9721, -104.0, 127.99999, 128.0, -126.0, -149.0, -150.0,
-    709.782712893384, 709.782712893385, -745.1332191019412, -745.13321910194122, 1024.0, -1074.0, -1075.0, 3.14159265358979,
-    1.5707963267948966, 0.7853981633974483, 2.404825557695773, 5.520078110286311, 3.831705970207512, 7.015586669815619,
-    0.8935769662791675, 3.957678419314858, 7.086051060301773, 2.197141326031017, 5.429681040794135, 0x1p-149, -0x1p-149,
-    0x1p-126, 0x1.fffffcp-127, 0x1.fffffep127, -0x1.fffffep127, 0x1p-1074, 0x1p-1022, 0x1.fffffffffffffp1023, 16777216.0,
-    16777217.0, 8388607.5, 8388608.5, 2147483647.0, 2147483648.0, -2147483648.0, -2147483649.0, 4294967295.0, 4294967295.5,
-    4294967296.0, 9223372036854775807.0, 9223371487098961920.0, -9223372036854775808.0, 18446744073709551615.0, 1e10, 1e20,
-    1e30, 1e300, 1e-10, 1e-30, 1e-300, 0x1p20, 0x1p53, 65504.0, 65520.0, 65519.99, 0x1p-14, 0x1p-24, 0x1p-25, 0x1.000002p0,
-    0x1.fffffep-1, 0x1.0000000000001p0, 0x1.fffffffffffffp-1, 0.1, -0.1, -5.0, -2.7, -10.5, 33.0, 171.6, 35.0, 26.5, 50.0, 5.0,
-    INFINITY, -INFINITY, NAN};
-static const uint64_t int_edges[] = {0, 1, 2, 3, 7, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffff,
-    0x800000, 0xffffff, 0x1000000, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 0x100000000, 0x7fffffffffffffff,
-    0x8000000000000000, 0xffffffffffffffff, 0x80008000, 0x7f7f7f7f, 0x80808080, 0x7fff7fff, 0x76543210, 0x0123};
+static const double edges[] = {0.0,
+                               -0.0,
+                               1.0,
+                               -1.0,
+                               0.5,
+                               -0.5,
+                               2.0,
+                               -2.0,
+                               1.5,
+                               -1.5,
+                               2.5,
+                               -2.5,
+                               3.0,
+                               -3.0,
+                               0.25,
+                               0.75,
+                               10.0,
+                               100.0,
+                               1000.0,
+                               -10.0,
+                               -100.0,
+                               88.72283,
+                               88.72284,
+                               -87.33655,
+                               -103.9721,
+                               -104.0,
+                               127.99999,
+                               128.0,
+                               -126.0,
+                               -149.0,
+                               -150.0,
+                               709.782712893384,
+                               709.782712893385,
+                               -745.1332191019412,
+                               -745.13321910194122,
+                               1024.0,
+                               -1074.0,
+                               -1075.0,
+                               3.14159265358979,
+                               1.5707963267948966,
+                               0.7853981633974483,
+                               2.404825557695773,
+                               5.520078110286311,
+                               3.831705970207512,
+                               7.015586669815619,
+                               0.8935769662791675,
+                               3.957678419314858,
+                               7.086051060301773,
+                               2.197141326031017,
+                               5.429681040794135,
+                               0x1p-149,
+                               -0x1p-149,
+                               0x1p-126,
+                               0x1.fffffcp-127,
+                               0x1.fffffep127,
+                               -0x1.fffffep127,
+                               0x1p-1074,
+                               0x1p-1022,
+                               0x1.fffffffffffffp1023,
+                               16777216.0,
+                               16777217.0,
+                               8388607.5,
+                               8388608.5,
+                               2147483647.0,
+                               2147483648.0,
+                               -2147483648.0,
+                               -2147483649.0,
+                               4294967295.0,
+                               4294967295.5,
+                               4294967296.0,
+                               9223372036854775807.0,
+                               9223371487098961920.0,
+                               -9223372036854775808.0,
+                               18446744073709551615.0,
+                               1e10,
+                               1e20,
+                               1e30,
+                               1e300,
+                               1e-10,
+                               1e-30,
+                               1e-300,
+                               0x1p20,
+                               0x1p53,
+                               65504.0,
+                               65520.0,
+                               65519.99,
+                               0x1p-14,
+                               0x1p-24,
+                               0x1p-25,
+                               0x1.000002p0,
+                               0x1.fffffep-1,
+                               0x1.0000000000001p0,
+                               0x1.fffffffffffffp-1,
+                               0.1,
+                               -0.1,
+                               -5.0,
+                               -2.7,
+                               -10.5,
+                               33.0,
+                               171.6,
+                               35.0,
+                               26.5,
+                               50.0,
+                               5.0,
+                               INFINITY,
+                               -INFINITY,
+                               NAN};
+static const uint64_t int_edges[] = {0,
+                                     1,
+                                     2,
+                                     3,
+                                     7,
+                                     0x7f,
+                                     0x80,
+                                     0xff,
+                                     0x100,
+                                     0x7fff,
+                                     0x8000,
+                                     0xffff,
+                                     0x10000,
+                                     0x7fffff,
+                                     0x800000,
+                                     0xffffff,
+                                     0x1000000,
+                                     0x7fffffff,
+                                     0x80000000,
+                                     0xfffffffe,
+                                     0xffffffff,
+                                     0x100000000,
+                                     0x7fffffffffffffff,
+                                     0x8000000000000000,
+                                     0xffffffffffffffff,
+                                     0x80008000,
+                                     0x7f7f7f7f,
+                                     0x80808080,
+                                     0x7fff7fff,
+                                     0x76543210,
+                                     0x0123};
 enum { NEDGES = sizeof edges / sizeof *edges, NINTS = sizeof int_edges / sizeof *int_edges };
 
 static uint64_t bits_of(char type, double v)
@@ -258,10 +385,12 @@ static void check_value(const char *name, unsigned level, const char *sig, const
     if (bound.ulp > 0 && ulp > worst->ulp) {
         worst->ulp = ulp;
         for (size_t k = 1; sig[k]; k++)
-            worst->at[k - 1] = strchr("fd", sig[k]) ? value_of(sig[k], x->bits[k - 1]) : (double)(int64_t)x->bits[k - 1];
+            worst->at[k - 1] =
+                strchr("fd", sig[k]) ? value_of(sig[k], x->bits[k - 1]) : (double)(int64_t)x->bits[k - 1];
     }
     if (bound.abs > 0 ? absolute > bound.abs : ulp > bound.ulp)
-        complain(name, level, x, sig, got, e, bound.abs > 0 ? "absolute error" : "ulp error", bound.abs > 0 ? absolute : ulp);
+        complain(name, level, x, sig, got, e, bound.abs > 0 ? "absolute error" : "ulp error",
+                 bound.abs > 0 ? absolute : ulp);
 }
 
 /* got must be within the bound of the x with f(x) = v: f at the ends of that interval brackets v */
@@ -291,8 +420,8 @@ static void check_inverse(const char *name, unsigned level, const char *sig, con
     mpfr_clears(g, lo, hi, (mpfr_ptr)0);
 }
 
-static void check(const struct wg_libdevice *row, unsigned level, const struct operands *x, uint64_t got, struct expect *e,
-                  struct limit bound, struct worst *worst)
+static void check(const struct wg_libdevice *row, unsigned level, const struct operands *x, uint64_t got,
+                  struct expect *e, struct limit bound, struct worst *worst)
 {
     const char *name = row->name + 5;
     if (e->kind == EXPECT_BITS) {
@@ -317,8 +446,22 @@ static double number(char type, uint64_t bits)
     return type == 'f' ? (double)wg_bits_f32((uint32_t)bits) : type == 'd' ? wg_bits_f64(bits) : (double)(int32_t)bits;
 }
 
-static const char *const tags[] = {"", "0", "1", "12345", "017", "08", "0x", "0x1F", "0xabcdef", "0xg", "99999999999999999999",
-    "x", "-1", "0x7ffffffffffff", "4194304", "1e5"};
+static const char *const tags[] = {"",
+                                   "0",
+                                   "1",
+                                   "12345",
+                                   "017",
+                                   "08",
+                                   "0x",
+                                   "0x1F",
+                                   "0xabcdef",
+                                   "0xg",
+                                   "99999999999999999999",
+                                   "x",
+                                   "-1",
+                                   "0x7ffffffffffff",
+                                   "4194304",
+                                   "1e5"};
 
 static uint64_t get(const uint32_t *w, char type, unsigned l)
 {
@@ -366,7 +509,8 @@ static void fill(struct batch *b, const struct wg_libdevice *row, unsigned first
         }
 }
 
-static void run_row(const struct wg_libdevice *const *rows, unsigned levels, bound_fn bound, unsigned samples, bool verbose)
+static void run_row(const struct wg_libdevice *const *rows, unsigned levels, bound_fn bound, unsigned samples,
+                    bool verbose)
 {
     const struct wg_libdevice *row = rows[0];
     const char *name = row->name + 5;

@@ -6,7 +6,11 @@
 int main(int argc, char **argv)
 {
     static const struct { const char *name; int (*run)(int, char **); } commands[] = {
-        {"occupancy", wg_cmd_occupancy},
+#define WG_COMMAND(name, letter, usage, help)
+#define WG_CALCULATOR(name, help) {#name, wg_cmd_##name},
+#include "cli/commands.def"
+#undef WG_COMMAND
+#undef WG_CALCULATOR
     };
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof *commands; i++)
         if (strcmp(commands[i].name, argv[1]) == 0)

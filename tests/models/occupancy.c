@@ -119,6 +119,35 @@ static void a_block_that_cannot_run_says_why(void **state)
     assert_int_equal(o.blocks, 4);
 }
 
+static void driver_carveouts_are_equal(void **state)
+{
+    (void)state;
+    char path[4096], line[256];
+    const char *dir = getenv("WG_TEST_DATA");
+    snprintf(path, sizeof path, "%s/carveout.csv", dir ? dir : "tests/models/data");
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    unsigned rows = 0;
+    while (fgets(line, sizeof line, f)) {
+        unsigned stat, dyn, size, limit;
+        struct wg_occupancy_query q = {.carveout = -1};
+        struct wg_occupancy o;
+        if (line[0] == '#')
+            continue;
+        assert_int_equal(sscanf(line, "%u,%u,%u,%u,%u,%u", &q.threads, &q.regs, &stat, &dyn, &size, &limit), 6);
+        q.static_shared = stat;
+        q.dynamic_shared = dyn;
+        unsigned got = wg_occupancy_driver_carveout(wg_cc_find(9, 0), &q);
+        if (got != size)
+            fail_msg("%s: %u", line, got);
+        wg_occupancy(wg_cc_find(9, 0), &q, &o);
+        assert_int_equal(size / o.smem_per_block, limit); /* that is what the profiler calls the limit */
+        rows++;
+    }
+    fclose(f);
+    assert_int_equal(rows, 57);
+}
+
 static void inverse_answers_are_tight(void **state)
 {
     (void)state;
@@ -243,6 +272,7 @@ int main(void)
         cmocka_unit_test(golden_vectors),
         cmocka_unit_test(barriers_limit_from_hopper_on),
         cmocka_unit_test(a_block_that_cannot_run_says_why),
+        cmocka_unit_test(driver_carveouts_are_equal),
         cmocka_unit_test(inverse_answers_are_tight),
         cmocka_unit_test(devices_are_found_by_any_spelling),
         cmocka_unit_test(capabilities_parse_in_all_forms),

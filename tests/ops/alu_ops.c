@@ -146,7 +146,7 @@ static bool one_form(struct state *st, const struct ref_variant *v, const struct
             got[0] &= low;
             want[lane][0] &= low;
         }
-        if (!ref_accept(&ri, src[lane], two ? 2 : 1, want[lane], got, on ? kind[lane] : REF_EXACT)) {
+        if (!ref_accept(&ri, src[lane], two ? 2 : 1, want[lane], got, on ? kind[lane] : REF_EXACT, false)) {
             if (st->shown++ < 80) {
                 printf("  %s %s (%s sources %x%s, lane %u, mask %x):", v->mnemonic, v->operands,
                        form.dst_scalar ? "scalar result," : "scalar", form.src_scalar, form.masked ? ", masked" : "", lane,

@@ -119,7 +119,7 @@ static unsigned check_warp(const struct bench *b, struct tally *t, const struct 
             got[k] = out[k * SETS + base + l];
         enum ref_kind how = on >> l & 1 ? kind[l] : REF_EXACT;
         t->lanes++;
-        if (!ref_accept(&in, src[l], v->ndst, want[l], got, how) && wrong++ == 0)
+        if (!ref_accept(&in, src[l], v->ndst, want[l], got, how, false) && wrong++ == 0)
             show(t, v, p, base + l, src[l], want[l], got);
     }
     return wrong;

@@ -85,8 +85,23 @@ enum ref_kind ref_eval(const struct ref_inst *in, const uint64_t *src, uint64_t 
     }
 }
 
+/* A double operation on two or more NaNs that passed one of them on. */
+static bool one_of_the_nans(const struct ref_inst *in, const uint64_t *src, uint64_t got)
+{
+    if (in->ntypes != 1 || in->type[0] != WG_T_F64)
+        return false;
+    int nans = 0;
+    bool match = false;
+    for (int k = 0; k < 3; k++)
+        if (num_isnan(&fmt_f64, src[k])) {
+            nans++;
+            match |= got == num_quiet(&fmt_f64, src[k]);
+        }
+    return nans > 1 && match;
+}
+
 bool ref_accept(const struct ref_inst *in, const uint64_t *src, unsigned ndst, const uint64_t *want,
-                const uint64_t *got, enum ref_kind kind)
+                const uint64_t *got, enum ref_kind kind, bool strict)
 {
     if (kind == REF_UNDEFINED)
         return true;
@@ -95,6 +110,8 @@ bool ref_accept(const struct ref_inst *in, const uint64_t *src, unsigned ndst, c
     for (unsigned k = 0; k < ndst; k++)
         if (want[k] != got[k]) {
             if (kind == REF_APPROX && k == 0 && approx_accept(in, src, want[0], got[0]))
+                continue;
+            if (!strict && k == 0 && one_of_the_nans(in, src, got[0]))
                 continue;
             return false;
         }

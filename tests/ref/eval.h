@@ -39,6 +39,10 @@ uint64_t num_flush(const struct fmt *f, uint64_t v); /* subnormal to zero of its
 void num_get(mpfr_t out, const struct fmt *f, uint64_t v); /* exact; out gets a precision that holds it */
 /* Round a value known with ternary t (as MPFR defines it) and at least man+1 bits. rnd 'n', 'z', 'm' (down), 'p' (up). */
 uint64_t num_round(const struct fmt *f, mpfr_t x, int t, char rnd);
+/* The same where results that would be subnormal become zero: what is tiny before rounding goes. */
+uint64_t num_round_ftz(const struct fmt *f, mpfr_t x, int t, char rnd, bool ftz);
+/* What becomes of a NaN operand: double keeps its payload and sets the quiet bit, the others give one NaN for all. */
+uint64_t num_quiet(const struct fmt *f, uint64_t nan);
 mpfr_rnd_t num_mode(char rnd);
 char num_rounding(const struct ref_inst *in, char otherwise); /* from .rn .rz .rm .rp and their .r?i forms */
 

@@ -95,14 +95,32 @@ static uint64_t int_to_float(const struct ref_inst *in, const struct fmt *f, enu
     return limit(in, f, d);
 }
 
+/* Measured: a double's NaN keeps its sign and the high bits of its payload, and a NaN that becomes double is extended;
+ * what is no more than a move leaves it alone; all else gives the format's one NaN. */
+static uint64_t convert_nan(const struct ref_inst *in, const struct fmt *to, const struct fmt *from, uint64_t a)
+{
+    bool plain = !num_rounding(in, 0) && !ref_has(in, "ftz") && !ref_has(in, "sat");
+    if (to == from && (to == &fmt_f64 || to == &fmt_f32))
+        return plain ? a : num_quiet(to, a);
+    if (to == &fmt_f32 && from == &fmt_bf16 && plain)
+        return a << 16;
+    if (to != &fmt_f64 && from != &fmt_f64)
+        return to->nan;
+    if (ref_has(in, "ftz") && from == &fmt_f32)
+        a = fmt_f32.nan;
+    uint64_t payload = a & mask_bits(from->man);
+    payload = to->man > from->man ? payload << (to->man - from->man) : payload >> (from->man - to->man);
+    return num_inf(to, num_sign(from, a)) | payload | 1ull << (to->man - 1);
+}
+
 /* From one float format to another, or to an integral value of the same one. */
 static uint64_t float_to_float(const struct ref_inst *in, const struct fmt *to, const struct fmt *from, uint64_t a)
 {
     bool ftz = ref_has(in, "ftz");
-    if (ftz && from == &fmt_f32)
+    if (ftz && from == &fmt_f32 && to != &fmt_f16) /* measured: to half, subnormal sources count */
         a = num_flush(from, a);
     if (num_isnan(from, a))
-        return limit(in, to, to == from && to == &fmt_f64 ? a | 1ull << 51 : to->nan);
+        return limit(in, to, convert_nan(in, to, from, a));
     mpfr_t x;
     mpfr_init(x);
     num_get(x, from, a);
@@ -118,27 +136,20 @@ static uint64_t float_to_float(const struct ref_inst *in, const struct fmt *to, 
     mpfr_t w;
     mpfr_init2(w, 80);
     mpfr_set(w, x, MPFR_RNDN);
-    uint64_t d = num_round(to, w, 0, rnd ? rnd : 'n');
+    uint64_t d = num_round_ftz(to, w, 0, rnd ? rnd : 'n', ftz && to == &fmt_f32);
     mpfr_clears(x, w, (mpfr_ptr)0);
-    if (ftz && to == &fmt_f32)
-        d = num_flush(to, d);
     return limit(in, to, d);
 }
 
-/* tf32 keeps 10 bits of a float's mantissa; .rna rounds ties away. */
+/* tf32 keeps 10 bits of a float's mantissa. .rna rounds ties away, and as measured is nothing but that integer addition,
+ * for infinities and NaNs too; satfinite then steps down once. */
 static uint64_t to_tf32(const struct ref_inst *in, uint64_t a)
 {
-    if (num_isnan(&fmt_f32, a))
-        return fmt_f32.nan;
-    uint64_t d;
-    if (ref_has(in, "rna"))
-        d = num_isinf(&fmt_f32, a) ? a : (a + 0x1000) & ~0x1fffull;
-    else {
-        d = float_to_float(in, &fmt_tf32, &fmt_f32, a) << 13;
-        return d;
-    }
-    if (ref_has(in, "satfinite") && num_isinf(&fmt_f32, d))
-        d = (num_max(&fmt_f32, num_sign(&fmt_f32, d))) & ~0x1fffull;
+    if (!ref_has(in, "rna"))
+        return float_to_float(in, &fmt_tf32, &fmt_f32, a) << 13;
+    uint64_t d = (a + 0x1000) & 0xffffe000;
+    if (ref_has(in, "satfinite") && (d & 0x7f800000) == 0x7f800000)
+        d -= 0x2000;
     return d;
 }
 

@@ -66,14 +66,14 @@ static enum ref_kind multiply24(const struct ref_inst *in, const uint64_t *s, ui
     return REF_EXACT;
 }
 
-/* Division truncates. By zero PTX leaves open; GPUs give all ones and the dividend. */
+/* Division truncates. By zero PTX leaves open; GPUs give all ones, as quotient and as remainder. */
 static enum ref_kind divide(const struct ref_inst *in, const uint64_t *s, uint64_t *dst)
 {
     enum wg_type t = (enum wg_type)in->type[0];
     unsigned n = wg_type_bytes(t) * 8;
     wide a = int_value(t, s[0]), b = int_value(t, s[1]);
     if (b == 0)
-        dst[0] = in->op == WG_OP_DIV ? mask_bits(n) : low(a, n);
+        dst[0] = mask_bits(n);
     else
         dst[0] = low(in->op == WG_OP_DIV ? a / b : a % b, n);
     return REF_EXACT;
@@ -142,6 +142,12 @@ static uint64_t extract(enum wg_type t, uint64_t a, unsigned pos, unsigned len)
         d |= (uint64_t)bit << i;
     }
     return d;
+}
+
+/* The text takes 8 bits of position and length; for 64-bit values GPUs look at more, so those results are open. */
+static enum ref_kind field_kind(unsigned n, uint64_t pos, uint64_t len)
+{
+    return n == 64 && ((pos | len) & 0xffffff00) ? REF_UNDEFINED : REF_EXACT;
 }
 
 static uint64_t insert(unsigned n, uint64_t a, uint64_t b, unsigned pos, unsigned len)
@@ -313,8 +319,12 @@ enum ref_kind eval_int(const struct ref_inst *in, const uint64_t *s, uint64_t *d
         for (unsigned i = 0; i < n; i++)
             d |= (s[0] >> i & 1) << (n - 1 - i);
         break;
-    case WG_OP_BFE: d = extract(t, s[0], s[1] & 0xff, s[2] & 0xff); break;
-    case WG_OP_BFI: d = insert(n, s[0], s[1], s[2] & 0xff, s[3] & 0xff); break;
+    case WG_OP_BFE:
+        dst[0] = extract(t, s[0], s[1] & 0xff, s[2] & 0xff);
+        return field_kind(n, s[1], s[2]);
+    case WG_OP_BFI:
+        dst[0] = insert(n, s[0], s[1], s[2] & 0xff, s[3] & 0xff);
+        return field_kind(n, s[2], s[3]);
     case WG_OP_BMSK: d = bitmask(ref_has(in, "wrap"), (uint32_t)s[0], (uint32_t)s[1]); break;
     case WG_OP_SZEXT: d = extend(ref_has(in, "wrap"), type_signed(t), (uint32_t)s[0], (uint32_t)s[1]); break;
     case WG_OP_DP4A:

@@ -115,8 +115,11 @@ enum ref_kind ref_atom(const char *op, enum wg_type t, bool shared, uint64_t old
     b &= m;
     if (!strcmp(op, "add") && f) { /* f32 in global memory flushes subnormals, in shared memory it does not */
         r = 0;
+        bool nb = num_isnan(f, b);
         for (unsigned h = 0; h < n; h += f->bits)
             r |= num_add(f, old >> h & mask_bits(f->bits), b >> h & mask_bits(f->bits), t == WG_T_F32 && !shared) << h;
+        if (t == WG_T_F64 && (nb || num_isnan(f, old))) /* measured: NaNs go through the memory unit as they are */
+            r = !shared ? (nb ? b : old) : num_quiet(f, num_isnan(f, old) ? old : b);
     } else if (!strcmp(op, "add"))
         r = old + b;
     else if (!strcmp(op, "and"))

@@ -4,7 +4,7 @@
 #include <string.h>
 
 const struct fmt fmt_f16 = {16, 10, 5, 0x7fff}, fmt_bf16 = {16, 7, 8, 0x7fff}, fmt_f32 = {32, 23, 8, 0x7fffffff},
-                 fmt_f64 = {64, 52, 11, 0x7ff8000000000000}, fmt_tf32 = {19, 10, 8, 0x3ffff};
+                 fmt_f64 = {64, 52, 11, 0xfff8000000000000}, fmt_tf32 = {19, 10, 8, 0x3ffff};
 
 const struct fmt *ref_fmt(enum wg_type t)
 {
@@ -60,7 +60,14 @@ mpfr_rnd_t num_mode(char rnd)
     return rnd == 'z' ? MPFR_RNDZ : rnd == 'm' ? MPFR_RNDD : rnd == 'p' ? MPFR_RNDU : MPFR_RNDN;
 }
 
-uint64_t num_round(const struct fmt *f, mpfr_t x, int t, char rnd)
+uint64_t num_quiet(const struct fmt *f, uint64_t nan)
+{
+    return f == &fmt_f64 ? nan | 1ull << (f->man - 1) : f->nan;
+}
+
+uint64_t num_round(const struct fmt *f, mpfr_t x, int t, char rnd) { return num_round_ftz(f, x, t, rnd, false); }
+
+uint64_t num_round_ftz(const struct fmt *f, mpfr_t x, int t, char rnd, bool ftz)
 {
     bool neg = mpfr_signbit(x) != 0;
     if (mpfr_nan_p(x))
@@ -77,6 +84,15 @@ uint64_t num_round(const struct fmt *f, mpfr_t x, int t, char rnd)
         if (t)
             abort(); /* an inexact value of another precision cannot be rounded again */
         t = mpfr_set(r, x, num_mode(rnd));
+    }
+    /* r has all the bits but any exponent: below the least normal number, or rounded up to it, the exact value was tiny */
+    if (ftz && mpfr_regular_p(r)) {
+        mpfr_exp_t e = mpfr_get_exp(r) - 1;
+        bool up = (neg ? -t : t) > 0 && mpfr_min_prec(r) == 1;
+        if (e < 1 - bias || (e == 1 - bias && up)) {
+            mpfr_clear(r);
+            return num_zero(f, neg);
+        }
     }
     mpfr_set_emin(2 - bias - (long)f->man);
     mpfr_set_emax(bias + 1);

@@ -65,10 +65,10 @@ bool ref_has(const struct ref_inst *i, const char *mod);
 /* src: sources in textual order, immediates included, in 64-bit containers (a predicate is 0 or 1; a negated one is
  * already negated). dst: in textual order; then the carry-out where .cc is given. */
 enum ref_kind ref_eval(const struct ref_inst *in, const uint64_t *src, uint64_t *dst);
-/* Does got satisfy what PTX promises for these operands? For EXACT: equal bits, except that any NaN stands for any other
- * where payloads are not promised. */
+/* Does got satisfy what PTX promises for these operands? For EXACT: equal bits. strict: also where hardware was seen to
+ * choose among several NaN operands of a double operation; else any of their payloads will do. */
 bool ref_accept(const struct ref_inst *in, const uint64_t *src, unsigned ndst, const uint64_t *want,
-                const uint64_t *got, enum ref_kind kind);
+                const uint64_t *got, enum ref_kind kind, bool strict);
 /* Cross-lane operations: src[lane], dst[lane]; lanes outside active are left alone. */
 enum ref_kind ref_warp(const struct ref_inst *in, uint32_t active, const uint64_t src[REF_WARP][REF_MAX],
                        uint64_t dst[REF_WARP][REF_MAX]);
