@@ -73,10 +73,9 @@ H(join)
 {
     if (__builtin_expect(w->sp && w->stack[w->sp - 1].rpc == i && w->stack[w->sp - 1].R == R, 0)) {
         const struct wg_inst *n = meet(w, i);
-        if (n != i) {
-            R = w->R;
+        R = w->R;
+        if (n != i)
             WG_GOTO(n);
-        }
     }
     if (i->imm >= 0)
         count_block(w, i);
@@ -195,6 +194,7 @@ H(wjoin)
         const struct wg_inst *n = wg_wide_pick(w);
         if (n != i)
             return n;
+        R = w->R; /* another split may stand at this very instruction in another frame */
     }
     if (i->imm >= 0)
         count_block(w, i);
