@@ -90,6 +90,14 @@ WG_APPROX_FN double wg_nv_quiet(double a)
     return a == a ? a : wg_bits_f64(wg_f64_bits(a) | 0x0008000000000000u);
 }
 
+/* Which NaN a double operation passes on: the first of two in the order given (the GPU's, measured on an H200; x86 has
+ * another, and compilers swap operands), quieted; where there was none, the one that both make. */
+WG_APPROX_FN double wg_nv_nan(double r, double first, double second)
+{
+    double n = first != first ? first : second != second ? second : wg_bits_f64(0xfff8000000000000u);
+    return r == r ? r : wg_nv_quiet(n);
+}
+
 /* to [+0, 1]; NaN to +0 */
 WG_APPROX_FN float wg_nv_saturatef(float a)
 {
