@@ -38,10 +38,12 @@ WG_HANDLER(rare_s_m)
 
 extern const struct wg_alu_table WG_ISA_NAME(wg_alu_int), WG_ISA_NAME(wg_alu_move), WG_ISA_NAME(wg_alu_float),
     WG_ISA_NAME(wg_alu_half), WG_ISA_NAME(wg_alu_cvt);
+extern const struct wg_alu_rare WG_ISA_NAME(wg_alu_video);
 extern const struct wg_alu_tables WG_ISA_NAME(wg_alu_tables);
 const struct wg_alu_tables WG_ISA_NAME(wg_alu_tables) = {
     .table = {&WG_ISA_NAME(wg_alu_int), &WG_ISA_NAME(wg_alu_move), &WG_ISA_NAME(wg_alu_float),
               &WG_ISA_NAME(wg_alu_half), &WG_ISA_NAME(wg_alu_cvt)},
+    .video = &WG_ISA_NAME(wg_alu_video),
     .rare = {.v = {rare_v, rare_v_m}, .s = {rare_s, rare_s_m}},
 };
 
