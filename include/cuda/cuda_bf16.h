@@ -1,6 +1,6 @@
 /* cuda_bf16.h - __nv_bfloat16 and __nv_bfloat162. */
-#ifndef WG_CUDA_BF16_H
-#define WG_CUDA_BF16_H
+#ifndef __CUDA_BF16_H__
+#define __CUDA_BF16_H__
 #include "cuda_runtime.h"
 #ifdef __cplusplus
 #include "wg/half_host.h"

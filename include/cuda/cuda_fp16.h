@@ -1,6 +1,6 @@
 /* cuda_fp16.h - __half and __half2. */
-#ifndef WG_CUDA_FP16_H
-#define WG_CUDA_FP16_H
+#ifndef __CUDA_FP16_H__
+#define __CUDA_FP16_H__
 #include "cuda_runtime.h"
 #ifdef __cplusplus
 #include "wg/half_host.h"

@@ -1,6 +1,6 @@
 /* cuda_runtime.h - the runtime API with its C++ forms and, for .cu files, everything that kernels use unasked. */
-#ifndef WG_CUDA_RUNTIME_H
-#define WG_CUDA_RUNTIME_H
+#ifndef __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_H__
 #include "wg/version.h"
 #include "crt/host_defines.h"
 #if defined(__CUDA__) && defined(__cplusplus)

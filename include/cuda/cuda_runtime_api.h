@@ -1,6 +1,6 @@
 /* cuda_runtime_api.h - the C calls of the runtime API. wg/api_*.h hold them by subject. */
-#ifndef WG_CUDA_RUNTIME_API_H
-#define WG_CUDA_RUNTIME_API_H
+#ifndef __CUDA_RUNTIME_API_H__
+#define __CUDA_RUNTIME_API_H__
 #include "wg/version.h"
 #include "crt/host_defines.h"
 #include "builtin_types.h"

@@ -1,6 +1,7 @@
-/* driver_types.h - types and constants of the runtime API, with the values and layouts of CUDA 13. */
-#ifndef WG_CUDA_DRIVER_TYPES_H
-#define WG_CUDA_DRIVER_TYPES_H
+/* driver_types.h - types and constants of the runtime API, with the values and layouts of CUDA 13. Here and in the other
+ * main headers the include guard has the name that programs test for. */
+#ifndef __DRIVER_TYPES_H__
+#define __DRIVER_TYPES_H__
 #include "crt/host_defines.h"
 #include <limits.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* math_constants.h - CUDART_* numbers, as floats and doubles. */
-#ifndef WG_CUDA_MATH_CONSTANTS_H
-#define WG_CUDA_MATH_CONSTANTS_H
+#ifndef __MATH_CONSTANTS_H__
+#define __MATH_CONSTANTS_H__
 #define CUDART_INF_F __builtin_huge_valf()
 #define CUDART_NAN_F __builtin_nanf("")
 #define CUDART_MIN_DENORM_F 0x1p-149f

@@ -1,6 +1,6 @@
 /* mma.h - nvcuda::wmma: fragments of matrices spread over a warp, over the wmma instructions. */
-#ifndef WG_CUDA_MMA_H
-#define WG_CUDA_MMA_H
+#ifndef __CUDA_MMA_H__
+#define __CUDA_MMA_H__
 #include "cuda_fp16.h"
 #include "cuda_bf16.h"
 #if defined(__CUDA__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700)

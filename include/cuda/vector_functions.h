@@ -1,6 +1,6 @@
 /* vector_functions.h - make_int2() and its like. */
-#ifndef WG_CUDA_VECTOR_FUNCTIONS_H
-#define WG_CUDA_VECTOR_FUNCTIONS_H
+#ifndef __VECTOR_FUNCTIONS_H__
+#define __VECTOR_FUNCTIONS_H__
 #include "vector_types.h"
 
 #define WG_MAKE(T, N)                                                                                                  \

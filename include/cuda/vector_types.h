@@ -1,6 +1,6 @@
 /* vector_types.h - char1 to double4 and dim3: plain structs with the alignment that one vector access needs. */
-#ifndef WG_CUDA_VECTOR_TYPES_H
-#define WG_CUDA_VECTOR_TYPES_H
+#ifndef __VECTOR_TYPES_H__
+#define __VECTOR_TYPES_H__
 #include "crt/host_defines.h"
 
 /* type, prefix, alignment of the two- and the four-element vector; one and three elements align as their element. */

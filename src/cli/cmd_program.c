@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "model/gpus.h"
 #include "shim/env.h"
+#include "shim/inspect.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@ struct started {
     char lib[4096 + 64];   /* folder of our runtime library */
     const char *include;   /* folder of our CUDA headers */
     struct wg_built built; /* of a .cu; zero otherwise */
+    char preload[4096 + 128]; /* what must be loaded first, or "" */
 };
 
 /* Our library and headers: where this program was built, or where it was installed. */
@@ -65,7 +67,7 @@ static bool prepend(const char *name, const char *value, char separator)
     return ok;
 }
 
-/* Runs in the child: the program sees nothing of ours but these two variables. */
+/* Runs in the child: the program sees nothing of ours but these variables. */
 static bool environment(const struct started *s)
 {
     const struct wg_cli *o = s->o;
@@ -76,10 +78,16 @@ static bool environment(const struct started *s)
                        .no_counters = o->no_counters, .as_written = o->as_written, .any_block_order = o->any_block_order,
                        .progress = !o->quiet && isatty(STDERR_FILENO)};
     char *text = wg_env_write(&e);
-    bool ok = text && !setenv(WG_ENV_NAME, text, 1) && prepend("LD_LIBRARY_PATH", s->lib, ':');
+    bool ok = text && !setenv(WG_ENV_NAME, text, 1) && prepend("LD_LIBRARY_PATH", s->lib, ':') &&
+              (!*s->preload || prepend("LD_PRELOAD", s->preload, ':'));
     free(text);
     return ok;
 }
+
+/* A signal handler can reach nothing else. */
+static volatile pid_t child;
+
+static void pass_on(int sig) { kill(child, sig); }
 
 /* Returns the program's exit code, or -1 after a message when it did not start. */
 static int start(const struct started *s, const char *path, char **argv)
@@ -104,15 +112,25 @@ static int start(const struct started *s, const char *path, char **argv)
         return wg_cli_error(-1, "cannot start %s: %s", path, strerror(errno));
     }
     /* Ctrl-C reaches the program too; it writes its profile and ends, and then the report is still ours to show. */
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, old_int, old_quit;
-    sigaction(SIGINT, &ignore, &old_int);
-    sigaction(SIGQUIT, &ignore, &old_quit);
-    bool failed = read(report[0], &e, sizeof e) == sizeof e;
+    static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    enum { NSIGNALS = sizeof signals / sizeof *signals };
+    struct sigaction old[NSIGNALS];
+    child = pid;
+    for (int i = 0; i < NSIGNALS; i++) { /* the last two reach only us */
+        struct sigaction a = {.sa_handler = i < 2 ? SIG_IGN : pass_on, .sa_flags = SA_RESTART};
+        sigaction(signals[i], NULL, &old[i]);
+        if (old[i].sa_handler != SIG_IGN)
+            sigaction(signals[i], &a, NULL);
+    }
+    ssize_t got;
+    while ((got = read(report[0], &e, sizeof e)) < 0 && errno == EINTR)
+        ;
+    bool failed = got == sizeof e;
     close(report[0]);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    sigaction(SIGINT, &old_int, NULL);
-    sigaction(SIGQUIT, &old_quit, NULL);
+    for (int i = 0; i < NSIGNALS; i++)
+        sigaction(signals[i], &old[i], NULL);
     if (failed)
         return wg_cli_error(-1, "cannot start %s: %s", path, strerror(e));
     if (WIFSIGNALED(status))
@@ -208,11 +226,33 @@ static void remove_dir(const char *dir)
     rmdir(dir);
 }
 
+/* How our library takes the place of the CUDA runtime in this executable. */
+static int look_inside(struct started *s, const char *path)
+{
+    struct wg_inspect in;
+    char text[1024] = "";
+    if (wg_inspect_file(path, &in, text, sizeof text) != WG_OK)
+        return wg_cli_error(WG_EXIT_INPUT, "%s", text);
+    if (in.way == WG_WAY_NONE) {
+        wg_inspect_advice(&in, path, text, sizeof text);
+        return wg_cli_error(WG_EXIT_INPUT, "%s", text);
+    }
+    if (in.way == WG_WAY_SHARED)
+        snprintf(s->preload, sizeof s->preload, "%s/%s", s->lib, in.runtime);
+    else if (in.way == WG_WAY_REDIRECT)
+        snprintf(s->preload, sizeof s->preload, "%s/libwarpgrind-preload.so", s->lib);
+    return WG_EXIT_OK;
+}
+
 static int run(struct started *s, const char *path, char **argv)
 {
-    int code = start(s, path, argv), later = WG_EXIT_OK;
+    int code = look_inside(s, path), later = WG_EXIT_OK;
+    if (code)
+        return code;
+    code = start(s, path, argv);
     if (code < 0)
         return WG_EXIT_INPUT;
+    signal(SIGPIPE, SIG_IGN); /* from here on only we write; who reads may leave early, the clean-up still happens */
     size_t n;
     long *pids = processes(s->dir, &n);
     for (size_t i = 0; i < n; i++) {
@@ -221,8 +261,7 @@ static int run(struct started *s, const char *path, char **argv)
     }
     free(pids);
     if (!n && !s->o->quiet)
-        wg_cli_error(0, "nothing to report: %s did not use the CUDA runtime that warpgrind offers\n"
-                        "(a program built by nvcc needs -cudart shared; see `warpgrind help programs`)", s->o->rest.v[0]);
+        wg_cli_error(0, "nothing to report: %s did not use the CUDA runtime", s->o->rest.v[0]);
     return code ? code : later;
 }
 

@@ -50,15 +50,24 @@ int wg_cli_report(const struct wg_cli *o, const struct wg_profile *p, FILE *out)
     struct winsize w;
     if (isatty(fileno(f)) && !ioctl(fileno(f), TIOCGWINSZ, &w))
         style.width = w.ws_col;
-    int code = WG_EXIT_OK;
+    int code = WG_EXIT_OK, e;
+    enum wg_status written = WG_OK;
+    errno = 0;
     if (!q.nlaunches && p->nlaunches)
         code = wg_cli_error(WG_EXIT_USAGE, "none of the %zu launches is selected", p->nlaunches);
-    else if (wg_report_text(&q, &style, f) == WG_NO_MEMORY)
+    else if ((written = wg_report_text(&q, &style, f)) == WG_NO_MEMORY)
         code = wg_cli_error(WG_EXIT_OUTPUT, "out of memory");
+    e = errno;
     free(v);
-    bool bad = ferror(f) | (f == out ? fflush(f) : fclose(f));
+    bool bad = written == WG_IO;
+    if (f == out ? fflush(f) : fclose(f)) {
+        e = bad && e ? e : errno;
+        bad = true;
+    }
+    if (bad && e == EPIPE)
+        return WG_EXIT_OUTPUT; /* the reader has left, and knows */
     if (bad && code == WG_EXIT_OK)
-        code = wg_cli_error(WG_EXIT_OUTPUT, "cannot write the report: %s", strerror(errno));
+        code = wg_cli_error(WG_EXIT_OUTPUT, "cannot write the report: %s", strerror(e ? e : EIO));
     return code;
 }
 

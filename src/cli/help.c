@@ -49,9 +49,9 @@ static const struct topic topics[] = {
      "  130  interrupted\n"},
     {"programs", "which programs run, and how",
      "PROGRAM.cu is built with nvcc when that is found, else with clang and warpgrind's own CUDA headers, which need\n"
-     "no CUDA toolkit. A program built elsewhere runs as it is when its CUDA runtime is the shared library\n"
-     "(nvcc -cudart shared) and it holds PTX (nvcc does that for -arch=compute_XX or by default). The program's\n"
-     "arguments, input and output are untouched; the report goes to stderr, or to --log-file.\n"
+     "no CUDA toolkit. A program built elsewhere runs as it is when it holds PTX, and its CUDA runtime is the shared\n"
+     "library (nvcc -cudart shared), or is linked in and the executable is not stripped. The program's arguments, input\n"
+     "and output are untouched; the report goes to stderr, or to --log-file.\n"
      "\n"
      "-o FILE saves the profile. When a program starts others that use CUDA, each has a profile of its own: %p in FILE\n"
      "becomes the process number; without %p the later ones get it appended. Ctrl-C ends the program, and what was\n"

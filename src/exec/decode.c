@@ -606,6 +606,7 @@ static bool emit_function(struct wg_decoder *d, struct wg_unit *u)
     uint8_t *used = wg_arena_alloc(&d->scratch, f->nregs + 2), *joins = wg_arena_alloc(&d->scratch, u->cfg.nbb + 2);
     e.shadow = wg_arena_alloc(&d->scratch, f->nregs + 2);
     e.vars = wg_arena_alloc(&d->scratch, (f->nparams + f->nrets + f->nlocals + 1) * sizeof *e.vars);
+    e.consts = wg_arena_grow(&d->scratch, NULL, CONST_FIRST, &e.consts_cap, sizeof *e.consts);
     if (d->scratch.failed)
         return false;
     for (uint32_t i = 0; i < f->ninstrs; i++)

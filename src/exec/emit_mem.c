@@ -159,6 +159,7 @@ static void load(struct wg_emit *e)
     d->n = (uint8_t)n;
     d->sign = wg_type_infos[t].kind == 'S';
     d->counted = e->dec->o->counters;
+    d->guarded = in->guard >= 0;
     if (d->elem > 8 || !address(e, m, d->space, d, &a, &disp)) {
         if (d->elem > 8)
             wg_emit_refuse(e, "a 128-bit register");
@@ -221,6 +222,7 @@ static void store(struct wg_emit *e)
     d->n = (uint8_t)n;
     d->store = 1;
     d->counted = e->dec->o->counters;
+    d->guarded = in->guard >= 0;
     if (d->elem > 8) {
         wg_emit_refuse(e, "a 128-bit register");
         return;
@@ -286,6 +288,7 @@ static void atomic(struct wg_emit *e)
     d->atom = in->atom;
     d->type = (uint8_t)t;
     d->counted = e->dec->o->counters;
+    d->guarded = in->guard >= 0;
     d->n = (uint8_t)elements(b);
     if (!address(e, m, d->space, d, &a, &disp))
         return;

@@ -178,6 +178,10 @@ static struct wg_block *new_block(struct wg_worker *k)
         w->wk = k;
         w->bb = k->bb;
         w->site = k->site;
+        w->shared = b->shared;
+        w->shared_bytes = b->shared_bytes;
+        w->lo = k->lo;
+        w->hi = k->hi;
         uint32_t left = r->threads - x * WG_LANES;
         w->full = left >= WG_LANES ? UINT32_MAX : (1u << left) - 1;
         w->tid[0] = wg_calloc(3 * WG_LANES, sizeof *w->tid[0]);

@@ -22,7 +22,7 @@ struct wg_mem_desc {
     uint8_t cont;    /* lane bytes of the register: 2, 4, 8 */
     uint8_t sign;    /* loads: sign-extend to the register */
     uint8_t scalar;  /* loads: destination slots are S; then acls is S */
-    uint8_t store, masked, counted, is_volatile;
+    uint8_t store, guarded, counted;
     uint8_t atom, type; /* atomics: enum wg_atom, enum wg_type */
     uint8_t result;     /* atomics: 0 when nothing reads it */
     uint8_t order, scope;

@@ -83,13 +83,15 @@ static void fill_site(struct wg_run *r, struct wg_site *s, const struct wg_instr
     s->c[WG_C_INST] = exec;
     s->c[WG_C_THREAD_INST] = lanes;
     s->c[WG_C_THREAD_INST_ON] = in->guard >= 0 ? c->on : lanes;
-    s->c[WG_C_ACCESS] = c->access;
-    s->c[WG_C_TAGS] = c->tags;
-    s->c[WG_C_SECTORS] = c->sectors;
-    s->c[WG_C_SECTORS_IDEAL] = c->sectors_ideal;
-    s->c[WG_C_WAVEFRONTS] = c->wavefronts;
-    s->c[WG_C_WAVEFRONTS_IDEAL] = c->wavefronts_ideal;
-    s->c[WG_C_BYTES_USED] = c->bytes;
+    bool shared = s->space == WG_SITE_SHARED;
+    uint64_t bytes = s->access_bytes;
+    s->c[WG_C_ACCESS] = c->access + c->full + c->same;
+    s->c[WG_C_TAGS] = c->tags + (shared ? 0 : c->full * bytes / 4 + c->same);
+    s->c[WG_C_SECTORS] = c->sectors + (shared ? 0 : c->full * bytes + c->same);
+    s->c[WG_C_SECTORS_IDEAL] = c->sectors_ideal + (shared ? 0 : c->full * bytes + c->same);
+    s->c[WG_C_WAVEFRONTS] = c->wavefronts + (shared ? c->full + c->same : 0);
+    s->c[WG_C_WAVEFRONTS_IDEAL] = c->wavefronts_ideal + (shared ? c->full + c->same : 0);
+    s->c[WG_C_BYTES_USED] = c->bytes + 32 * bytes * c->full + 128 * c->same;
     s->c[WG_C_BRANCH_UNIFORM] = c->uniform;
     s->c[WG_C_BRANCH_DIVERGENT] = c->divergent;
     /* an unguarded branch cannot split a warp: each execution was uniform */

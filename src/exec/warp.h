@@ -70,6 +70,8 @@ struct wg_warp {
     const struct wg_inst *pc; /* where to resume */
     char *R;
     struct wg_bb_count *bb;   /* this worker's block counters */
+    char *shared;             /* copies of the block's and the worker's: what every access needs */
+    uint64_t shared_bytes, lo, hi;
     struct wg_site_count *site;
     uint8_t state, barrier;
     bool wide;
@@ -117,6 +119,8 @@ struct wg_site_count {
     uint64_t on;       /* guarded instructions: lanes on, summed */
     uint64_t access, tags, sectors, sectors_ideal, wavefronts, wavefronts_ideal, bytes;
     uint64_t uniform, divergent;
+    uint64_t full;     /* accesses by all 32 lanes to neighbouring elements from an aligned start: all else follows */
+    uint64_t same;     /* accesses by all 32 lanes to one aligned 4-byte word */
     int64_t exec_adj;  /* correction of executions from here to the end of the basic block */
     uint64_t spaces;   /* bit set of enum wg_site_space seen by a generic access */
 };

@@ -84,6 +84,33 @@ static unsigned symbol_tz(const struct wg_symbol *s)
     return s->space == WG_SPACE_LOCAL && t < 3 ? 3 : t;
 }
 
+/* ---- shared memory as ptxas places it -------------------------------------------------------------------------- */
+
+static bool is_shared(const struct wg_symbol *v)
+{
+    return v && v->kind == WG_SYMBOL_VAR && v->space == WG_SPACE_SHARED;
+}
+
+static uint64_t *shared_slot(const struct wg_address_state *s, const struct wg_symbol *v)
+{
+    bool local = v->index < s->f->nlocals && s->f->locals[v->index] == v;
+    return &s->shared[local ? s->m->nvars + v->index : v->index];
+}
+
+static bool lay_out_shared(struct wg_address_state *s)
+{
+    struct wg_ptx_shared_layout l;
+    if (wg_ptx_shared_layout(s->m, s->f, s->a, &l) != WG_OK)
+        return false;
+    for (uint32_t i = 0; i < l.n; i++) {
+        const struct wg_symbol *v = l.v[i].sym;
+        bool local = v->index < s->f->nlocals && s->f->locals[v->index] == v;
+        if (local || (v->index < s->m->nvars && s->m->vars[v->index] == v)) /* else of a called function */
+            *shared_slot(s, v) = l.v[i].offset;
+    }
+    return true;
+}
+
 /* ---- alignment of the result of one operation from that of its sources ----------------------------------------- */
 
 static unsigned shifted(unsigned t, int64_t by) { return by < 0 || by > 62 ? NO_LIMIT : min2(t + (unsigned)by, NO_LIMIT); }
@@ -121,7 +148,9 @@ static unsigned operand_tz(const struct wg_address_state *s, const struct wg_ope
     switch (o->kind) {
     case WG_OPERAND_REG: return s->tz[o->reg];
     case WG_OPERAND_IMM: return o->is_float ? 0 : ctz(o->imm);
-    case WG_OPERAND_SYMBOL: return min2(symbol_tz(o->sym), ctz(o->imm));
+    case WG_OPERAND_SYMBOL:
+        return is_shared(o->sym) ? ctz((int64_t)*shared_slot(s, o->sym) + o->imm)
+                                 : min2(symbol_tz(o->sym), ctz(o->imm));
     default: return 0;
     }
 }
@@ -155,52 +184,6 @@ static bool settle(struct wg_address_state *s, bool variable_are_zero)
             return true;
     }
     return false;
-}
-
-/* ---- shared memory as ptxas places it -------------------------------------------------------------------------- */
-
-static void note_shared(struct wg_address_state *s, const struct wg_operand *o)
-{
-    const struct wg_symbol *v = o->sym;
-    if (v && v->kind == WG_SYMBOL_VAR && v->space == WG_SPACE_SHARED) {
-        bool local = v->index < s->f->nlocals && s->f->locals[v->index] == v;
-        s->shared[local ? s->m->nvars + v->index : v->index] = 1;
-    }
-    for (uint32_t i = 0; i < o->nelems; i++)
-        note_shared(s, &o->elems[i]);
-}
-
-static void place(const struct wg_symbol *v, uint64_t *slot, uint64_t *top)
-{
-    uint64_t align = v->align ? v->align : 1;
-    if (!*slot)
-        return;
-    *top = (*top + align - 1) / align * align;
-    *slot = *top;
-    *top += v->bytes;
-}
-
-/* Variables that are used, in order of declaration: the function's, the module's, then dynamic memory. */
-static void lay_out_shared(struct wg_address_state *s)
-{
-    const struct wg_function *f = s->f;
-    uint64_t top = 0;
-    for (uint32_t i = 0; i < f->ninstrs; i++)
-        for (uint32_t k = 0; k < f->instrs[i].nops; k++)
-            note_shared(s, &f->instrs[i].ops[k]);
-    for (uint32_t i = 0; i < f->nlocals; i++)
-        if (f->locals[i]->bytes)
-            place(f->locals[i], &s->shared[s->m->nvars + i], &top);
-    for (uint32_t i = 0; i < s->m->nvars; i++)
-        if (s->m->vars[i]->bytes)
-            place(s->m->vars[i], &s->shared[i], &top);
-    top = (top + 15) & ~(uint64_t)15;
-    for (uint32_t i = 0; i < f->nlocals; i++)
-        if (!f->locals[i]->bytes)
-            s->shared[s->m->nvars + i] = top;
-    for (uint32_t i = 0; i < s->m->nvars; i++)
-        if (!s->m->vars[i]->bytes)
-            s->shared[i] = top;
 }
 
 /* ---- roots ----------------------------------------------------------------------------------------------------- */
@@ -258,10 +241,8 @@ static bool register_value(struct wg_address_state *s, int32_t reg, struct wg_ad
 
 static bool symbol_value(struct wg_address_state *s, const struct wg_symbol *sym, int64_t imm, struct wg_address *v)
 {
-    if (sym->kind == WG_SYMBOL_VAR && sym->space == WG_SPACE_SHARED) {
-        bool local = sym->index < s->f->nlocals && s->f->locals[sym->index] == sym;
-        uint64_t at = s->shared[local ? s->m->nvars + sym->index : sym->index];
-        *v = pair_value(WG_ROOT_SHARED, (int64_t)(at + (uint64_t)imm));
+    if (is_shared(sym)) {
+        *v = pair_value(WG_ROOT_SHARED, (int64_t)(*shared_slot(s, sym) + (uint64_t)imm));
         return true;
     }
     v->off = imm;
@@ -515,12 +496,13 @@ struct wg_address_state *wg_address_start(const struct wg_ptx_module *m, const s
         s->too_large = true;
         return s;
     }
+    if (!lay_out_shared(s))
+        return NULL;
     if (!settle(s, false)) {
         memset(s->tz, NO_LIMIT, f->nregs);
         if (!settle(s, true))
             memset(s->tz, 0, f->nregs);
     }
     s->keep_exits = (uint64_t)s->nvariable * nblocks <= MAX_KEPT;
-    lay_out_shared(s);
     return s;
 }

@@ -29,7 +29,8 @@ struct merger {
     struct wg_arena tmp;
     struct wg_merge *out;
     struct wg_address_state *addr;
-    uint8_t *live; /* per register: somebody needs its value */
+    uint8_t *live;  /* per register: somebody needs its value */
+    uint8_t *bytes; /* per register: how many of its low bytes */
     uint32_t *block_of, nblocks, *edges, *back_edges, *order, norder;
     struct block *blocks;
     uint8_t *visited;
@@ -106,6 +107,59 @@ static bool mark_live(struct merger *m)
                     if (!m->live[r[k]])
                         m->live[r[k]] = 1, stack[top++] = (uint32_t)r[k];
             }
+        }
+    }
+    return true;
+}
+
+/* How many low bytes of its k-th operand an instruction looks at. */
+static uint8_t bytes_needed(const struct merger *m, const struct wg_instr *in, uint32_t k)
+{
+    unsigned from = in->ntypes ? wg_type_bytes((enum wg_type)in->type[in->ntypes - 1]) : 0;
+    unsigned to = in->ntypes ? wg_type_bytes((enum wg_type)in->type[0]) : 0;
+    if (from != 8 && in->op != WG_OP_ST)
+        return 8;
+    switch (in->op) {
+    case WG_OP_CVT:
+        return in->ntypes == 2 && wg_type_infos[in->type[0]].kind != 'F' && wg_type_infos[in->type[1]].kind != 'F' &&
+               !(in->flags & WG_FLAG(SAT)) ? (uint8_t)to : 8;
+    case WG_OP_ST: return k == 1 && in->ntypes ? (uint8_t)to : 8;
+    case WG_OP_MOV: { /* {low, high} of which the high half is not used */
+        const struct wg_operand *v = &in->ops[0];
+        bool low = v->kind == WG_OPERAND_VEC && v->nelems == 2 &&
+                   (v->elems[1].kind != WG_OPERAND_REG || !m->live[v->elems[1].reg]);
+        return low ? 4 : 8;
+    }
+    case WG_OP_BFI: /* the inserted value, of which so many bits are taken */
+        return k == 1 && in->nops == 5 && in->ops[4].kind == WG_OPERAND_IMM && in->ops[4].imm == 32 ? 4 : 8;
+    default: return 8;
+    }
+}
+
+static bool count_bytes(struct merger *m)
+{
+    const struct wg_function *f = m->f;
+    int32_t w[WG_ADDRESS_REGS], r[WG_ADDRESS_REGS];
+    uint32_t nw, nr;
+    m->bytes = wg_arena_alloc(&m->tmp, f->nregs + 1);
+    if (!m->bytes)
+        return false;
+    for (uint32_t i = 0; i < f->ninstrs; i++) {
+        const struct wg_instr *in = &f->instrs[i];
+        wg_address_regs(in, w, &nw, r, &nr);
+        for (uint32_t k = 0; k < nr; k++) {
+            uint8_t need = 0;
+            for (uint32_t o = 1; o < in->nops && r[k] != in->guard; o++) {
+                bool here = in->ops[o].kind == WG_OPERAND_REG && in->ops[o].reg == r[k];
+                uint8_t n = here ? bytes_needed(m, in, o) : 0;
+                need = n > need ? n : need;
+            }
+            need = need ? need : 8; /* address, guard, part of a vector, argument */
+            if (in->nops && (in->op == WG_OP_ST || in->op == WG_OP_ATOM || in->op == WG_OP_RED) &&
+                in->ops[in->op == WG_OP_ATOM].reg == r[k])
+                need = 8; /* the address, though it may be the value too */
+            if (m->bytes[r[k]] < need)
+                m->bytes[r[k]] = need;
         }
     }
     return true;
@@ -368,6 +422,8 @@ static bool load(struct merger *m, uint32_t i)
     }
     if (!list_of(in, &l) || in->ops[1].kind != WG_OPERAND_MEM || in->ops[1].nelems)
         return true;
+    if (in->used_bytes && __builtin_popcount(mask) >= 3) /* stays one access, whatever is around it */
+        return true;
     uint8_t position;
     if (!wg_address_of(m->addr, &in->ops[1], &v))
         return false;
@@ -391,6 +447,7 @@ static bool load(struct merger *m, uint32_t i)
 
 static void join(struct merger *m, uint32_t i, uint32_t leader, unsigned bytes, int position)
 {
+    m->out[i].again = 0;
     m->out[i].leader = leader;
     m->out[i].bytes = (uint8_t)bytes;
     m->out[i].position = (int8_t)position;
@@ -570,15 +627,24 @@ static void end_cell(struct merger *m, const struct cell *c)
         /* a load that is alone in a 128-bit access of three words keeps it: hardware reads them in one go */
         bool holes = k->list == LIST_SHARED || !k->group_bytes;
         unsigned count = access_for(c->mask, me->mask, n, holes, &first);
-        if (!count)
+        if (!count) {
+            /* two elements of a vector that are no aligned pair are read one by one */
+            if (__builtin_popcount(me->mask) == 2 && c->first == i && c->last == i) {
+                join(m, i, i, elem, (int)me->position - (int)(first * elem));
+                m->out[i].again = (uint8_t)((31 - __builtin_clz(me->mask) - (int)first) * (int)elem);
+            }
             continue;
+        }
         uint32_t leader = leaders[first];
         bool dominated = leader == c->first || leader == NONE || m->members[leader].block == me->block;
         if (leader == NONE)
             leaders[first] = leader = i;
         if (!dominated)
             leader = i;
-        join(m, i, leader, count * elem, (int)me->position - (int)(first * elem));
+        unsigned bytes = count * elem;
+        if (bytes == 8 && elem == 8 && in->ops[0].kind == WG_OPERAND_REG && c->first == i && c->last == i)
+            bytes = m->bytes[in->ops[0].reg];
+        join(m, i, leader, bytes, (int)me->position - (int)(first * elem));
     }
 }
 
@@ -591,7 +657,7 @@ static bool analyse(struct merger *m, const struct wg_ptx_module *mod)
     m->buckets = wg_arena_alloc(&m->tmp, m->nbuckets * sizeof *m->buckets);
     m->members = wg_arena_alloc(&m->tmp, (f->ninstrs + 1) * sizeof *m->members);
     m->cells = wg_arena_grow(&m->tmp, NULL, 1, &m->cap_cells, sizeof *m->cells);
-    if (m->tmp.failed || !mark_live(m) || !build_blocks(m) || !order_blocks(m))
+    if (m->tmp.failed || !mark_live(m) || !count_bytes(m) || !build_blocks(m) || !order_blocks(m))
         return false;
     m->ncells = 1;
     m->addr = wg_address_start(mod, f, &m->tmp, m->nblocks);

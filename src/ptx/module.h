@@ -50,6 +50,7 @@ struct wg_instr {
     uint32_t ptx_line;                /* 1-based */
     const char *text, *mnemonic;      /* the statement without trailing ';' and guard spaces; "ld.global.f32" */
     uint32_t text_len;
+    uint32_t used_bytes;              /* .pragma "used_bytes_mask N" right before a load (nvcc 13); 0: not given */
     const char *extra;                /* modifiers that no table knows, dot separated, or NULL: refuse when executed */
 };
 
@@ -118,6 +119,18 @@ enum wg_status wg_ptx_parse(const char *text, size_t n, const char *name, struct
 extern const char wg_ptx_parts[6][3]; /* "b0" "b1" "b2" "b3" "h0" "h1" */
 void wg_ptx_free(struct wg_ptx_module *m); /* NULL is fine */
 struct wg_function *wg_ptx_function(const struct wg_ptx_module *m, const char *name); /* NULL: none */
+/* Shared memory of a kernel as ptxas 13.0 places it (found by assembling small kernels): the variables that the kernel and
+ * the functions it calls use, in order of declaration and each at its alignment: the kernel's own, the module's, those of
+ * called functions; dynamic memory behind them at 16 bytes or its own alignment if that is more. */
+struct wg_ptx_shared { const struct wg_symbol *sym; uint64_t offset; };
+struct wg_ptx_shared_layout {
+    uint32_t n;
+    struct wg_ptx_shared *v;  /* in arena a; dynamic variables last, all at dynamic_offset */
+    uint64_t static_bytes, dynamic_offset;
+    bool uses_dynamic;
+};
+enum wg_status wg_ptx_shared_layout(const struct wg_ptx_module *m, const struct wg_function *f, struct wg_arena *a,
+                                    struct wg_ptx_shared_layout *out); /* NO_MEMORY only */
 /* Write the module as PTX again; parsing that gives an equal module. Returned string is malloc'd; NULL: out of memory. */
 char *wg_ptx_print(const struct wg_ptx_module *m);
 #endif

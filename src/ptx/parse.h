@@ -78,6 +78,7 @@ struct wg_parser {
     size_t cap_buf;
     size_t cap_files;
     struct wg_function *fn; /* current; NULL at module scope */
+    uint32_t used_bytes; /* of the next instruction */
     uint32_t loc_file, loc_line, loc_col, loc_root_file, loc_root_line;
 };
 

@@ -384,6 +384,16 @@ static bool skip_to_semicolon(struct wg_parser *p)
     return true;
 }
 
+/* .pragma "nounroll"; of these only the bytes that a load needs tell something about accesses. */
+static bool pragma(struct wg_parser *p)
+{
+    static const char used[] = "\"used_bytes_mask ";
+    const struct wg_token t = p->lex.t;
+    if (t.kind == WG_TOK_STRING && t.n > sizeof used && t.n < 40 && memcmp(t.s, used, sizeof used - 1) == 0)
+        p->used_bytes = (uint32_t)strtoul(t.s + sizeof used - 1, NULL, 0);
+    return skip_to_semicolon(p);
+}
+
 /* .section .debug_info { ... }: not read */
 static bool section(struct wg_parser *p)
 {
@@ -415,7 +425,7 @@ static bool common_directive(struct wg_parser *p, bool *done)
     if (wg_parse_text_is(p, ".section"))
         return wg_parse_next(p), section(p);
     if (wg_parse_text_is(p, ".pragma"))
-        return wg_parse_next(p), skip_to_semicolon(p);
+        return wg_parse_next(p), pragma(p);
     *done = false;
     return true;
 }
@@ -666,7 +676,7 @@ static bool function(struct wg_parser *p, bool entry, const struct decl *link)
     f->param_bytes = lay_out(&params);
     lay_out(&rets);
     p->nregs = p->ninstrs = p->nlocals = p->npending = 0;
-    p->loc_file = p->loc_line = p->loc_col = p->loc_root_file = p->loc_root_line = 0;
+    p->loc_file = p->loc_line = p->loc_col = p->loc_root_file = p->loc_root_line = p->used_bytes = 0;
     if (!wg_names_open(p) || !keep_params(p, &rets, &f->rets, &f->nrets, &f->reg_rets, at) ||
         !keep_params(p, &params, &f->params, &f->nparams, &f->reg_params, at) || !attributes(p, f))
         return false;

@@ -460,6 +460,8 @@ static void put_body(struct out *o, const struct wg_function *f)
             put_loc(o, in);
         loc = *in;
         put_lists(o, in, i);
+        if (in->used_bytes)
+            put(o, "\t.pragma \"used_bytes_mask %" PRIu32 "\";\n", in->used_bytes);
         put(o, "\t");
         if (in->guard >= 0)
             put(o, in->guard_neg ? "@!%s " : "@%s ", o->regs[in->guard]);

@@ -22,6 +22,7 @@ static double average_lanes(const struct wg_line *l)
     return l->total[WG_C_INST] ? (double)l->lanes / (double)l->total[WG_C_INST] : 32;
 }
 
+/* All sources of a kernel share one table, so that their columns line up. */
 static struct table columns(const struct wg_line *l, size_t n)
 {
     struct table t = {0};
@@ -162,7 +163,7 @@ static void text(struct wg_page *g, const struct table *t, const struct wg_line 
     unsigned room = g->width - t->text;
     size_t n, skip = 0;
     if (l->source == UINT32_MAX) {
-        wg_page_text(g, l->text, whole ? 0 : room);
+        wg_page_text(g, l->text ? l->text : "(instructions that the compiler gave no line)", whole ? 0 : room);
         return;
     }
     const char *s = text_of(cur, &g->p->sources[l->source], l->line, &n);
@@ -256,10 +257,22 @@ static bool explained(const struct wg_group *group, const struct wg_line *lines,
     return worse < MAX_EXPLAINED;
 }
 
-static void one_source(struct wg_page *g, const struct wg_group *group, const struct wg_line *l, size_t n,
+static void file_heading(struct wg_page *g, const struct table *t, const struct wg_source *s)
+{
+    fputs("\n  ", g->out);
+    if (s)
+        wg_page_text(g, g->verbose ? s->path : wg_page_base(s->path), g->width - 30);
+    else
+        fputs("PTX without line numbers (compile with -lineinfo to see the source)", g->out);
+    if (s && !s->text)
+        fputs("   (its text was not readable)", g->out);
+    fputc('\n', g->out);
+    heading(g, t, s ? "line" : "ptx line");
+}
+
+static void one_source(struct wg_page *g, const struct wg_group *group, struct table t, const struct wg_line *l, size_t n,
                        uint64_t least, size_t *hidden)
 {
-    struct table t = columns(l, n);
     struct cursor cur = {0};
     const struct wg_source *s = l->source < g->p->nsources ? &g->p->sources[l->source] : NULL;
     size_t len;
@@ -281,19 +294,14 @@ static void one_source(struct wg_page *g, const struct wg_group *group, const st
             *hidden += l[i].total[WG_C_INST] != 0;
             continue;
         }
-        if (!shown++) {
-            fputs("\n  ", g->out);
-            if (s)
-                wg_page_text(g, g->verbose ? s->path : wg_page_base(s->path), g->width - 30);
-            else
-                fputs("PTX without line numbers (compile with -lineinfo to see the source)", g->out);
-            if (s && !s->text)
-                fputs("   (its text was not readable)", g->out);
-            fputc('\n', g->out);
-            heading(g, &t, s ? "line" : "ptx line");
-        }
+        bool lineless = !s && !l[i].text;
+        if (!shown++ && !lineless)
+            file_heading(g, &t, s);
         wg_page_ink(g, mark ? WG_INK_BAD : WG_INK_PLAIN);
-        fprintf(g->out, "%s%6" PRIu32, mark ? "> " : "  ", l[i].line);
+        if (lineless)
+            fprintf(g->out, "%s     -", mark ? "> " : "  ");
+        else
+            fprintf(g->out, "%s%6" PRIu32, mark ? "> " : "  ", l[i].line);
         wg_page_ink(g, WG_INK_PLAIN);
         counts(g, &t, &l[i], mark);
         text(g, &t, &l[i], &cur, g->verbose || mark);
@@ -301,7 +309,7 @@ static void one_source(struct wg_page *g, const struct wg_group *group, const st
         for (int w = 0; mark && w < WG_WHERE_COUNT && explained(group, l, n, i); w++)
             for (int h = 0; h < WG_HOW_COUNT; h++)
                 explain(g, &l[i], (enum wg_where)w, (enum wg_how)h);
-        if (g->verbose && s)
+        if (g->verbose && (s || lineless))
             sites(g, &t, &l[i]);
     }
 }
@@ -309,11 +317,12 @@ static void one_source(struct wg_page *g, const struct wg_group *group, const st
 void wg_page_annotate(struct wg_page *g, const struct wg_group *group, const struct wg_line *lines, size_t n)
 {
     size_t hidden = 0;
+    const struct table t = columns(lines, n);
     uint64_t least = g->verbose ? 0 : threshold(g, group, lines, n, MAX_LINES);
     for (size_t i = 0, k; i < n; i = k) {
         for (k = i + 1; k < n && lines[k].source == lines[i].source;)
             k++;
-        one_source(g, group, lines + i, k - i, least, &hidden);
+        one_source(g, group, t, lines + i, k - i, least, &hidden);
     }
     if (hidden) {
         wg_page_ink(g, WG_INK_DIM);

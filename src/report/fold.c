@@ -216,7 +216,7 @@ static void place(const struct wg_profile *p, const struct wg_site *s, uint32_t 
     *line = outer ? s->inlined_line : s->line;
     if (!*line || *source >= p->nsources) {
         *source = UINT32_MAX;
-        *line = s->ptx_line;
+        *line = 0;
     }
 }
 
@@ -246,6 +246,34 @@ static void add_site(struct wg_line *l, const struct wg_site *s)
 
 struct order { uint32_t source, line; size_t site; uint64_t weight; };
 
+/* A place for every site, in PTX order. */
+static void places(const struct wg_profile *p, const struct wg_group *g, struct order *v, size_t n)
+{
+    size_t last = SIZE_MAX;
+    bool lines = false;
+    for (size_t i = 0; i < n; i++) {
+        v[i].site = i;
+        place(p, &g->sites[i], &v[i].source, &v[i].line);
+        lines |= v[i].source != UINT32_MAX;
+        if (v[i].source == UINT32_MAX)
+            continue;
+        if (!is_system(p, v[i].source)) {
+            /* headers before the first line of the program belong to that */
+            for (size_t k = last == SIZE_MAX ? 0 : i; k < i; k++)
+                if (v[k].source != UINT32_MAX) {
+                    v[k].source = v[i].source;
+                    v[k].line = v[i].line;
+                }
+            last = i;
+        } else if (last != SIZE_MAX) {
+            v[i].source = v[last].source;
+            v[i].line = v[last].line;
+        }
+    }
+    for (size_t i = 0; !lines && i < n; i++)
+        v[i].line = g->sites[i].ptx_line;
+}
+
 static int by_place(const void *x, const void *y)
 {
     const struct order *a = x, *b = y;
@@ -269,13 +297,12 @@ enum wg_status wg_fold_lines(const struct wg_profile *p, const struct wg_group *
     *n = 0;
     if (!v || !weight || !ptrs)
         return WG_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        v[i].site = i;
-        place(p, &g->sites[i], &v[i].source, &v[i].line);
-        weight[v[i].source == UINT32_MAX ? p->nsources : v[i].source] += g->sites[i].c[WG_C_INST];
-    }
+    places(p, g, v, count);
     for (size_t i = 0; i < count; i++)
-        v[i].weight = weight[v[i].source == UINT32_MAX ? p->nsources : v[i].source];
+        if (v[i].source != UINT32_MAX)
+            weight[v[i].source] += g->sites[i].c[WG_C_INST];
+    for (size_t i = 0; i < count; i++) /* what has no line comes last */
+        v[i].weight = v[i].source == UINT32_MAX ? 0 : weight[v[i].source];
     qsort(v, count, sizeof *v, by_place);
     struct wg_line *l = wg_arena_alloc(a, (count + 1) * sizeof *l);
     if (!l)
@@ -283,12 +310,13 @@ enum wg_status wg_fold_lines(const struct wg_profile *p, const struct wg_group *
     for (size_t i = 0; i < count; i++) {
         const struct wg_site *s = &g->sites[v[i].site];
         struct wg_line *last = lines ? &l[lines - 1] : NULL;
-        if (!last || last->source != v[i].source || last->line != v[i].line || v[i].source == UINT32_MAX) {
+        bool ptx = v[i].source == UINT32_MAX && v[i].line;
+        if (!last || last->source != v[i].source || last->line != v[i].line || ptx) {
             last = &l[lines++];
             last->source = v[i].source;
             last->line = v[i].line;
             last->sites = ptrs + i;
-            last->text = v[i].source == UINT32_MAX ? s->text : NULL;
+            last->text = ptx ? s->text : NULL;
         }
         add_site(last, s);
     }

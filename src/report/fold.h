@@ -41,10 +41,11 @@ enum wg_status wg_fold(const struct wg_profile *p, bool fold, struct wg_arena *a
 /* Equal findings joined, worst first, in their order otherwise. NULL and *n 0 for none or when memory is out. */
 struct wg_finding *wg_fold_findings(struct wg_arena *a, const struct wg_finding *const *v, size_t count, size_t *n);
 
-/* Everything counted at one source line, or at one instruction of PTX when source is UINT32_MAX. */
+/* Everything counted at one source line. Source UINT32_MAX: at one instruction of a PTX without any lines, `line` is then
+ * the PTX's; or, with line 0, at all instructions that the compiler gave no line in a PTX that has some. */
 struct wg_line {
     uint32_t source, line;
-    const char *text;        /* of a PTX instruction; NULL for a source line */
+    const char *text;        /* of the PTX instruction; NULL for others */
     size_t nsites;
     const struct wg_site **sites; /* in PTX order */
     uint64_t total[WG_C_COUNT];
@@ -54,7 +55,8 @@ struct wg_line {
     bool barrier;
 };
 /* Lines of a group in order of source (most instructions first), then line. Code that is inlined from a system header
- * counts at the line that called it. */
+ * counts at the line that called it; where the PTX does not name that (clang's never does), at the line of the program
+ * that comes before it in the PTX. */
 enum wg_status wg_fold_lines(const struct wg_profile *p, const struct wg_group *g, struct wg_arena *a,
                              struct wg_line **out, size_t *n);
 /* The text of a line without its newline; NULL where the profile has none. */

@@ -227,8 +227,8 @@ static void result(struct wg_page *g, const struct wg_group *v)
     count(&t, v->findings, v->nfindings);
     if (l->status != WG_OK) {
         uint64_t all = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-        row(g, WG_INK_BAD, "stopped", NULL, "%s%s%s; %s of %s blocks were done", wg_status_text(l->status),
-            *l->status_text ? ": " : "", l->status_text, wg_format_count(a, l->blocks_done), wg_format_count(b, all));
+        row(g, WG_INK_BAD, "stopped", NULL, "%s; %s of %s blocks were done",
+            *l->status_text ? l->status_text : wg_status_text(l->status), wg_format_count(a, l->blocks_done), wg_format_count(b, all));
     }
     if (v->nfindings || l->status == WG_OK)
         row(g, t.severity[WG_SEVERITY_ERROR] ? WG_INK_BAD : WG_INK_PLAIN, "result", NULL, "%s", tally_text(buf, &t));

@@ -198,6 +198,51 @@ WG_API(cudaMemcpy3DPeerAsync, ENGINE, (const struct cudaMemcpy3DPeerParms *p, vo
 }
 WG_PTSZ(cudaMemcpy3DPeerAsync, (const struct cudaMemcpy3DPeerParms *, void *));
 
+/* Batches: each copy as if issued alone, in order. The attributes only say when a source may be read and where it lies;
+ * all of them are true of copies done at once. CUDA 12 has one parameter more, where a failure's index goes. */
+static enum cudaError copy_batch(struct wg_shim *s, void *const *dsts, const void *const *srcs, const size_t *sizes,
+                                 size_t count, size_t *failed, void *stream)
+{
+    if (!dsts || !srcs || !sizes || count == 0)
+        return cudaErrorInvalidValue;
+    if (!stream || stream == WG_STREAM_LEGACY || stream == WG_STREAM_PER_THREAD)
+        return cudaErrorInvalidValue; /* documented: the default streams take no batches */
+    for (size_t i = 0; i < count; i++) {
+        enum cudaError e = sizes[i] ? copy_line(s, dsts[i], srcs[i], sizes[i], cudaMemcpyDefault, stream)
+                                    : cudaErrorInvalidValue;
+        if (e != cudaSuccess) {
+            if (failed)
+                *failed = i;
+            return e;
+        }
+    }
+    return cudaSuccess;
+}
+
+#if WG_CUDART_MAJOR >= 13
+WG_API(cudaMemcpyBatchAsync, CONTEXT,
+       (void *const *dsts, const void *const *srcs, const size_t *sizes, size_t count, void *attrs, size_t *first,
+        size_t nattrs, void *stream),
+       (dsts, srcs, sizes, count, attrs, first, nattrs, stream))
+{
+    return !attrs || !first || !nattrs ? cudaErrorInvalidValue
+                                       : copy_batch(s, dsts, srcs, sizes, count, NULL, stream);
+}
+WG_PTSZ(cudaMemcpyBatchAsync,
+        (void *const *, const void *const *, const size_t *, size_t, void *, size_t *, size_t, void *));
+#else
+WG_API(cudaMemcpyBatchAsync, CONTEXT,
+       (void **dsts, void **srcs, size_t *sizes, size_t count, void *attrs, size_t *first, size_t nattrs, size_t *failed,
+        void *stream),
+       (dsts, srcs, sizes, count, attrs, first, nattrs, failed, stream))
+{
+    return !attrs || !first || !nattrs
+               ? cudaErrorInvalidValue
+               : copy_batch(s, dsts, (const void *const *)srcs, sizes, count, failed, stream);
+}
+WG_PTSZ(cudaMemcpyBatchAsync, (void **, void **, size_t *, size_t, void *, size_t *, size_t, size_t *, void *));
+#endif
+
 /* ---- variables of the program -------------------------------------------------------------------------------------- */
 
 static enum cudaError symbol_at(struct wg_shim *s, const void *symbol, size_t n, size_t offset, char **out)

@@ -7,6 +7,7 @@
 #include <libelf.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void look_at_images(struct wg_inspect *o, const char *p, size_t n)
@@ -104,6 +105,8 @@ static void decide(struct wg_inspect *o)
     o->way = WG_WAY_NONE;
     if (!o->elf)
         o->wrong = "it is not an ELF executable";
+    else if (o->damaged)
+        o->wrong = "the file ends before its section headers";
     else if (!o->executable)
         o->wrong = "it is built for another machine, or is no program";
     else if (o->has_code && !o->has_interpreter)
@@ -150,7 +153,11 @@ enum wg_status wg_inspect_file(const char *path, struct wg_inspect *o, char *err
             GElf_Phdr ph;
             o->has_interpreter |= gelf_getphdr(e, (int)i, &ph) && ph.p_type == PT_INTERP;
         }
-        look_at_sections(o, e);
+        struct stat st;
+        const uint64_t headers = eh.e_shoff + (uint64_t)eh.e_shnum * eh.e_shentsize;
+        o->damaged = fstat(fd, &st) != 0 || headers > (uint64_t)st.st_size;
+        if (!o->damaged)
+            look_at_sections(o, e);
     }
     elf_end(e);
     close(fd);

@@ -13,7 +13,7 @@ enum wg_way {
 
 struct wg_inspect {
     enum wg_way way;
-    bool elf, executable, has_interpreter;
+    bool elf, executable, has_interpreter, damaged;
     bool stripped;           /* no symbol table */
     bool runtime_inside;     /* the CUDA runtime is linked in, as far as its symbols or its sections tell */
     bool driver_api;         /* needs libcuda.so.1 */

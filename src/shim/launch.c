@@ -132,6 +132,9 @@ static enum cudaError launch(struct wg_shim *s, const void *func, struct wg_laun
         return e;
     l->size = sizeof *l;
     enum wg_status st = wg_launch(s->g, f->kernel, l);
+    char why[2048] = ""; /* before another call on the engine drops it */
+    if (st != WG_OK)
+        snprintf(why, sizeof why, "%s", wg_error(s->g));
     e = sync_pinned(s, false);
     switch (st) {
     case WG_OK:
@@ -148,7 +151,7 @@ static enum cudaError launch(struct wg_shim *s, const void *func, struct wg_laun
     default:
         /* Not what a GPU would do: our own limit. Said at once, and the context is not used further, since the
          * kernel may have stopped half way. */
-        wg_shim_say("%s", wg_error(s->g));
+        wg_shim_say("%s", why);
         if (st == WG_UNSUPPORTED)
             s->sticky = cudaErrorNotSupported;
         return wg_shim_error(st);
@@ -183,16 +186,15 @@ WG_PTSZ(__cudaLaunchKernel, (const void *, struct wg_dim3, struct wg_dim3, void 
 
 static enum cudaError handle_of(struct wg_shim *s, const void **out, const void *func)
 {
-    struct wg_func *f;
+    struct wg_func *f = NULL;
     if (!out)
         return cudaErrorInvalidValue;
-    enum cudaError e = wg_image_func(s, func, &f);
-    if (e == cudaSuccess)
-        *out = func;
-    return e;
+    HASH_FIND_PTR(s->funcs, &func, f); /* its code is loaded when it is launched, and what is wrong with it said then */
+    *out = func;
+    return f ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 
-WG_API(__cudaGetKernel, CONTEXT, (const void **out, const void *func), (out, func)) { return handle_of(s, out, func); }
+WG_API(__cudaGetKernel, NOTHING, (const void **out, const void *func), (out, func)) { return handle_of(s, out, func); }
 WG_API(cudaGetKernel, CONTEXT, (const void **out, const void *func), (out, func)) { return handle_of(s, out, func); }
 WG_API(cudaGetFuncBySymbol, CONTEXT, (const void **out, const void *func), (out, func))
 {

@@ -56,11 +56,13 @@ struct wg_var {
     UT_hash_handle hh;
 };
 
+enum { WG_STREAM_ATTRS = 4 };
 struct wg_stream {
     void *handle; /* key */
     unsigned flags;
     int priority;
     uint64_t id;
+    union cudaLaunchAttributeValue attrs[WG_STREAM_ATTRS];
     UT_hash_handle hh;
 };
 struct wg_event {
@@ -105,6 +107,7 @@ struct wg_shim {
     struct wg_stream *streams;
     struct wg_event *events;
     struct wg_pool *pools;
+    union cudaLaunchAttributeValue default_attrs[WG_STREAM_ATTRS]; /* of the default streams */
     struct wg_pool *current_pool; /* of the device */
     uint64_t next_id;             /* of streams */
     unsigned device_flags;

@@ -2,6 +2,7 @@
  * everything is always complete, and an event's time is the host's clock when it was recorded. */
 #include "shim/state.h"
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static struct wg_stream *stream_at(struct wg_shim *s, const void *handle)
@@ -267,3 +268,63 @@ WG_API(cudaEventElapsedTime, CONTEXT, (float *ms, void *start, void *end), (ms, 
     return cudaSuccess;
 }
 WG_ALIAS(cudaEventElapsedTime_v2, cudaEventElapsedTime, (float *, void *, void *));
+
+/* ---- stream attributes: hints that change nothing here, kept so that they read back ------------------------------- */
+
+enum { ATTR_ACCESS_POLICY = 1, ATTR_SYNC_POLICY = 3, ATTR_PRIORITY = 8, ATTR_DOMAIN_MAP = 9, ATTR_DOMAIN = 10 };
+
+static union cudaLaunchAttributeValue *attribute_of(struct wg_shim *s, void *stream, int attr)
+{
+    struct wg_stream *t = stream_at(s, stream);
+    union cudaLaunchAttributeValue *all = t ? t->attrs : is_default(stream) ? s->default_attrs : NULL;
+    switch (attr) {
+    case ATTR_ACCESS_POLICY: return all;
+    case ATTR_SYNC_POLICY: return all ? all + 1 : NULL;
+    case ATTR_DOMAIN_MAP: return all ? all + 2 : NULL;
+    case ATTR_DOMAIN: return all ? all + 3 : NULL;
+    default: return NULL;
+    }
+}
+
+WG_API(cudaStreamSetAttribute, CONTEXT, (void *stream, int attr, const union cudaLaunchAttributeValue *v),
+       (stream, attr, v))
+{
+    union cudaLaunchAttributeValue *at = attribute_of(s, stream, attr);
+    struct wg_stream *t = stream_at(s, stream);
+    if (!wg_stream_known(s, stream))
+        return cudaErrorInvalidResourceHandle;
+    if (v && attr == ATTR_PRIORITY && t) {
+        t->priority = v->value;
+        return cudaSuccess;
+    }
+    if (!v || !at)
+        return cudaErrorInvalidValue;
+    *at = *v;
+    return cudaSuccess;
+}
+WG_PTSZ(cudaStreamSetAttribute, (void *, int, const union cudaLaunchAttributeValue *));
+
+WG_API(cudaStreamGetAttribute, CONTEXT, (void *stream, int attr, union cudaLaunchAttributeValue *v), (stream, attr, v))
+{
+    const union cudaLaunchAttributeValue *at = attribute_of(s, stream, attr);
+    const struct wg_stream *t = stream_at(s, stream);
+    if (!wg_stream_known(s, stream))
+        return cudaErrorInvalidResourceHandle;
+    if (!v || (!at && attr != ATTR_PRIORITY))
+        return cudaErrorInvalidValue;
+    if (attr == ATTR_PRIORITY)
+        v->value = t ? t->priority : 0;
+    else
+        *v = *at;
+    return cudaSuccess;
+}
+WG_PTSZ(cudaStreamGetAttribute, (void *, int, union cudaLaunchAttributeValue *));
+
+WG_API(cudaStreamCopyAttributes, CONTEXT, (void *dst, void *src), (dst, src))
+{
+    if (!wg_stream_known(s, dst) || !wg_stream_known(s, src))
+        return cudaErrorInvalidResourceHandle;
+    memcpy(attribute_of(s, dst, ATTR_ACCESS_POLICY), attribute_of(s, src, ATTR_ACCESS_POLICY), sizeof s->default_attrs);
+    return cudaSuccess;
+}
+WG_PTSZ(cudaStreamCopyAttributes, (void *, void *));

@@ -18,7 +18,7 @@ MAY = {
     "exec": {"base", "isa", "ptx", "model", "profile"},
     "check": {"base", "isa", "profile", "exec/observer.h"},
     "report": {"base", "model"},
-    "cli": {"base", "isa", "model", "report", "shim/env.h", "ptx/fatbin.h"},
+    "cli": {"base", "isa", "model", "report", "shim/env.h", "shim/inspect.h", "ptx/fatbin.h"},
     "shim": {"base", "model", "report", "ptx/fatbin.h"},
 }
 

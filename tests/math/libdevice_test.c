@@ -237,6 +237,9 @@ static uint64_t operand(char type, const char *name, unsigned i, bool edge)
             return bits_of(type, edges[i % NEDGES]);
         switch (rnd() % 8) {
         case 0:
+            if (rnd() % 8 == 0) /* NaNs of every kind */
+                return type == 'f' ? (uint32_t)rnd() | 0x7f800000u : rnd() | 0x7ff0000000000000u;
+            return type == 'f' ? (uint32_t)rnd() : rnd();
         case 1:
             return type == 'f' ? (uint32_t)rnd() : rnd();
         case 2:

@@ -1,5 +1,6 @@
 /* random_kernels.c - runs random kernels on the engine and on the thread-by-thread interpreter and compares memory.
- * random_kernels [--first SEED] [--count N] [--emit SEED] [--reference-only] */
+ * random_kernels [--first SEED] [--count N] [--emit SEED] [--reference-only] [--integers]
+ * With --file PATH, the kernel of seed --first is replaced by that text (tests/ops/reduce.py shrinks it so). */
 #include "../ref/interp.h"
 #include "random_ptx.h"
 #include <inttypes.h>
@@ -72,11 +73,12 @@ static bool engine(const struct random_kernel *k, uint64_t seed, struct args *a,
     return !st;
 }
 
-static void report(const struct random_kernel *k, uint64_t seed, const struct memory *want, const struct memory *got)
+static void report(const struct random_kernel *k, uint64_t seed, const struct memory *want, const struct memory *got,
+                   bool keep)
 {
     char name[64];
     snprintf(name, sizeof name, "random-%" PRIu64 ".ptx", seed);
-    FILE *f = fopen(name, "w");
+    FILE *f = keep ? fopen(name, "w") : NULL;
     if (f) {
         fputs(k->ptx, f);
         fclose(f);
@@ -97,10 +99,24 @@ static void report(const struct random_kernel *k, uint64_t seed, const struct me
         }
 }
 
+static bool read_text(const char *path, char **text)
+{
+    FILE *f = fopen(path, "r");
+    free(*text);
+    *text = calloc(1, 1 << 20);
+    bool ok = f && *text && fread(*text, 1, (1 << 20) - 1, f) > 0;
+    if (f)
+        fclose(f);
+    if (!ok)
+        perror(path);
+    return ok;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t first = 1, count = 100;
-    bool reference_only = false, emit = false;
+    const char *file = NULL;
+    bool reference_only = false, emit = false, integers = false;
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--first") && i + 1 < argc)
             first = strtoull(argv[++i], NULL, 10);
@@ -110,13 +126,20 @@ int main(int argc, char **argv)
             emit = true, first = strtoull(argv[++i], NULL, 10), count = 1;
         else if (!strcmp(argv[i], "--reference-only"))
             reference_only = true;
+        else if (!strcmp(argv[i], "--file") && i + 1 < argc)
+            file = argv[++i];
+        else if (!strcmp(argv[i], "--integers"))
+            integers = true;
         else
-            return fprintf(stderr, "usage: random_kernels [--first N] [--count N] [--emit SEED] [--reference-only]\n"), 2;
+            return fprintf(stderr, "usage: random_kernels [--first N] [--count N] [--emit SEED] [--reference-only] "
+                                   "[--integers] [--file PATH]\n"), 2;
     size_t n;
     struct ref_variant *v = ref_variants(&n);
     unsigned bad = 0;
     for (uint64_t seed = first; seed < first + count; seed++) {
-        struct random_kernel k = random_ptx(seed, v, n);
+        struct random_kernel k = random_ptx(seed, v, n, integers);
+        if (file && !read_text(file, &k.ptx))
+            return 2;
         if (emit) {
             fputs(k.ptx, stdout);
             free(k.ptx);
@@ -136,7 +159,7 @@ int main(int argc, char **argv)
         }
         if (ok && !reference_only &&
             (memcmp(want.out, got.out, want.out_bytes) || memcmp(want.sums, got.sums, RANDOM_SUMS))) {
-            report(&k, seed, &want, &got);
+            report(&k, seed, &want, &got, !file);
             ok = false;
         }
         bad += !ok;

@@ -16,6 +16,7 @@ struct gen {
     size_t nv, *plain, nplain; /* variants that may be used anywhere */
     unsigned labels, block, depth, calls, left;
     bool together; /* all threads of the block are here */
+    bool integers;
     bool in_function;
 };
 
@@ -123,6 +124,8 @@ static void common(struct gen *g)
         "neg.s32 $r, $r", "abs.s32 $r, $r", "xor.b32 $r, $r, $r", "not.b32 $r, $r", "bfe.u32 $r, $r, $b, $b",
         "popc.b32 $r, $r", "mov.b64 {$r, $r}, $q", "mov.b64 $q, {$r, $r}", "prmt.b32 $r, $r, $r, $i"};
     const char *s = ops[rnd(g, sizeof ops / sizeof *ops)];
+    if (g->integers && strstr(s, ".f32"))
+        s = ops[0];
     unsigned twin = rnd(g, R); /* the two halves of a split must differ */
     bool split = strstr(s, "{$r, $r},") != NULL;
     guard(g);
@@ -443,17 +446,23 @@ static void save(struct gen *g, unsigned from)
         put(g, "    selp.u16 %%h0, 1, 0, %%p%u;\n    st.global.b8 [%%mine+%u], %%h0;\n", i, from + Q * 8 + R * 4 + H * 2 + i);
 }
 
-struct random_kernel random_ptx(uint64_t seed, const struct ref_variant *v, size_t n)
+static bool is_float(const struct ref_variant *v)
+{
+    bool f = strstr(v->mnemonic, "f32") || strstr(v->mnemonic, "f64") || strstr(v->mnemonic, "f16");
+    return f && v->op != WG_OP_MOV && v->op != WG_OP_SELP;
+}
+
+struct random_kernel random_ptx(uint64_t seed, const struct ref_variant *v, size_t n, bool integers)
 {
     static const unsigned blocks[] = {32, 64, 96, 128, 48, 33};
-    struct gen g = {.s = malloc(4096), .cap = 4096, .rng = seed * 0x9e3779b97f4a7c15ull + 0x1234567, .v = v, .nv = n};
+    struct gen g = {.s = malloc(4096), .cap = 4096, .rng = seed * 0x9e3779b97f4a7c15ull + 0x1234567, .v = v, .nv = n, .integers = integers};
     g.plain = malloc(n * sizeof *g.plain);
     if (!g.s || !g.plain)
         abort();
     for (size_t i = 0; i < n; i++) { /* exact, defined for all operands, and independent of other instructions */
         enum wg_group group = wg_op_infos[v[i].op].group;
         bool usable = group == WG_GROUP_ALU || v[i].op == WG_OP_CVT || v[i].op == WG_OP_MOV;
-        if (usable && !v[i].carry_in && !v[i].carry_out && v[i].op != WG_OP_FNS && !strstr(v[i].mnemonic, "approx") &&
+        if (usable && !v[i].carry_in && !v[i].carry_out && v[i].op != WG_OP_FNS && !(integers && is_float(&v[i])) && !strstr(v[i].mnemonic, "approx") &&
             !strstr(v[i].mnemonic, "div.full") && !strstr(v[i].mnemonic, ".oob"))
             g.plain[g.nplain++] = i;
     }

@@ -8,5 +8,6 @@ struct random_kernel {
     char *ptx; /* malloc'd; one entry "k" (u64 in, u64 out, u64 sums, u32 a, u32 b, u64 c) */
     unsigned grid, block;
 };
-struct random_kernel random_ptx(uint64_t seed, const struct ref_variant *v, size_t n);
+/* integers: no floating-point operations, to tell faults of control flow from those of arithmetic. */
+struct random_kernel random_ptx(uint64_t seed, const struct ref_variant *v, size_t n, bool integers);
 #endif

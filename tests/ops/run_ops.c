@@ -1,5 +1,5 @@
 /* run_ops.c - runs every variant of legal.def on the engine in every operand class and under masks, and compares each lane
- * with the reference evaluator. run_ops [--full] [--only TEXT] [--part I/N] */
+ * with the reference evaluator. run_ops [--full] [--only TEXT] [--part I/N] [--show N] */
 #include "../ref/ref.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,14 +15,14 @@ struct bench {
     unsigned launches;
 };
 struct tally {
-    unsigned kernels, lanes, wrong, unsupported, shown;
+    unsigned kernels, lanes, wrong, unsupported, shown, limit;
     bool bad; /* the variant at hand */
 };
 
 static void fail(struct tally *t, const struct ref_variant *v, const char *what, const char *more)
 {
     t->bad = true;
-    if (t->shown++ < 60)
+    if (t->shown++ < t->limit)
         printf("  %s %s: %s%s%s\n", v->mnemonic, v->operands, what, *more ? ": " : "", more);
 }
 
@@ -76,7 +76,7 @@ static void show(struct tally *t, const struct ref_variant *v, const struct plan
                  const uint64_t *want, const uint64_t *got)
 {
     t->bad = true;
-    if (t->shown++ >= 60)
+    if (t->shown++ >= t->limit)
         return;
     printf("  %s %s (%s %x, %s %08x) thread %u:", v->mnemonic, v->operands, style_names[p->style], p->which,
            mask_names[p->mask], p->lanes, i);
@@ -214,19 +214,21 @@ int main(int argc, char **argv)
 {
     bool full = false;
     const char *only = NULL;
-    unsigned part = 0, parts = 1;
+    unsigned part = 0, parts = 1, limit = 60;
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--full"))
             full = true;
         else if (!strcmp(argv[i], "--only") && i + 1 < argc)
             only = argv[++i];
+        else if (!strcmp(argv[i], "--show") && i + 1 < argc)
+            limit = (unsigned)strtoul(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--part") && i + 1 < argc && sscanf(argv[++i], "%u/%u", &part, &parts) == 2)
             continue;
         else
-            return fprintf(stderr, "usage: run_ops [--full] [--only TEXT] [--part I/N]\n"), 2;
+            return fprintf(stderr, "usage: run_ops [--full] [--only TEXT] [--part I/N] [--show N]\n"), 2;
     size_t n, tried = 0, bad = 0;
     struct ref_variant *v = ref_variants(&n);
-    struct tally t = {0};
+    struct tally t = {.limit = limit};
     struct bench b = {0};
     for (size_t i = 0; i < n; i++) {
         if ((only && !strstr(v[i].mnemonic, only)) || i % parts != part)

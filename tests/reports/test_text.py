@@ -248,6 +248,22 @@ class Text(unittest.TestCase):
             p["code"][0][LD_SHARED].update(at=[1, 2], inlined_at=[0, 12])
         self.assertRegex(render(variant(inline)), rf"\n> +12 +{REQUESTS * 2:,} ")
 
+        def clang(p, l):  # clang names no call site: then the line before it in the PTX
+            inline(p, l)
+            p["code"][0][LD_SHARED].pop("inlined_at")
+        t = render(variant(clang))
+        self.assertRegex(t, rf"\n> +9 +{WARPS + REQUESTS:,} .*__syncthreads")
+        self.assertNotIn("x.h", t)
+
+    def test_instructions_without_a_line_are_one_row(self):
+        def some(p, l):
+            p["code"][0][0].pop("at")
+            p["code"][0][7].pop("at")
+        t = render(variant(some))
+        self.assertRegex(t, rf"\n +- +{WARPS * 2:,} +\(instructions that the compiler gave no line\)\n")
+        self.assertNotIn("PTX without", t)
+        self.assertIn("mov.u32 %r1, %ctaid.x", render(variant(some), "-v"))
+
     def test_hostile_text_is_shown_not_obeyed(self):
         evil = "\x1b]0;x\x07\u202e<b>\x9b31m\u200b\r\x7f"
         def spoil(p, l):

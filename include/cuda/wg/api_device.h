@@ -8,8 +8,24 @@ WG_BOTH const char *cudaGetErrorString(cudaError_t error);
 
 /* devices */
 WG_BOTH cudaError_t cudaGetDeviceCount(int *count);
-cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device);
 WG_BOTH cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device);
+cudaError_t wg_device_properties(struct cudaDeviceProp *prop, int device) __asm__("cudaGetDeviceProperties");
+/* The library fills what CUDA 13 has; the members that it removed are asked for one by one. */
+static __inline__ __host__ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
+{
+    const cudaError_t e = wg_device_properties(prop, device);
+    if (e != cudaSuccess)
+        return e;
+    cudaDeviceGetAttribute(&prop->clockRate, cudaDevAttrClockRate, device);
+    cudaDeviceGetAttribute(&prop->memoryClockRate, cudaDevAttrMemoryClockRate, device);
+    cudaDeviceGetAttribute(&prop->deviceOverlap, cudaDevAttrGpuOverlap, device);
+    cudaDeviceGetAttribute(&prop->kernelExecTimeoutEnabled, cudaDevAttrKernelExecTimeout, device);
+    cudaDeviceGetAttribute(&prop->computeMode, cudaDevAttrComputeMode, device);
+    cudaDeviceGetAttribute(&prop->singleToDoublePrecisionPerfRatio, cudaDevAttrSingleToDoublePrecisionPerfRatio, device);
+    cudaDeviceGetAttribute(&prop->maxTexture1DLinear, cudaDevAttrMaxTexture1DLinearWidth, device);
+    prop->cooperativeMultiDeviceLaunch = 0; /* CUDA 13 no longer has it */
+    return cudaSuccess;
+}
 cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted);
 cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags);
 cudaError_t cudaSetDevice(int device);

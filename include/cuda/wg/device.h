@@ -57,7 +57,7 @@ WG_BUILTIN(gridDim, )
 #include "atomics.h"
 #include "address_space.h"
 
-typedef unsigned int cuuint32_t; /* a driver API type that the next header uses */
+typedef unsigned int cuuint32_t; /* a type of the driver API that the next header uses */
 #define __shfl wg_clang_shfl
 #define __shfl_up wg_clang_shfl_up
 #define __shfl_down wg_clang_shfl_down

@@ -199,7 +199,7 @@ typedef struct CUuuid_st CUuuid;
 typedef struct CUuuid_st cudaUUID_t;
 
 /* The layout of CUDA 13. The members that CUDA 13 removed live in what it calls reserved, so that programs which still
- * read them compile; the runtime library must fill them (it does so through this very struct). */
+ * read them compile; cudaGetDeviceProperties fills them. */
 struct cudaDeviceProp {
     char name[256];
     cudaUUID_t uuid;

@@ -1,0 +1,3 @@
+/* cudaProfiler.h - cuProfilerStart and cuProfilerStop. */
+#pragma once
+#include "cuda.h"

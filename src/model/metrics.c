@@ -1,0 +1,257 @@
+/* metrics.c - evaluates metrics.def over the counters of a set of sites and the facts of their launch.
+ *
+ * Words of its expressions: SUM(counter, spaces, kinds) a counter over the sites of those kinds; PER_SITE(a, b, ...) the whole
+ * part of a/b of each, summed; THREADS(op, op, type) thread instructions of those operations on that type; RATIO, PERCENT
+ * (no value when divided by 0); LAUNCH, GPU, OCCUPANCY(field), LIMIT(id), CARVEOUT, BLOCKS, THREADS_PER_BLOCK, REGS; ON_DEVICE(x)
+ * only when the device is known, KNOWN(x) only when the registers are known too. */
+#include "model/metrics.h"
+#include "model/occupancy.h"
+#include "model/registers.h"
+#include <math.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Sets of spaces and kinds. */
+enum { GLOBAL = 1, SHARED = 2, LOCAL = 4, ELSEWHERE = 8, ANYWHERE = 15 };
+enum { LOADS = 1 << WG_SITE_LOAD, STORES = 1 << WG_SITE_STORE, ATOMS = 1 << WG_SITE_ATOM, REDS = 1 << WG_SITE_RED, ANY = -1 };
+
+struct eval {
+    const struct wg_metric_of *of;
+    const struct wg_gpu *gpu;
+    struct wg_occupancy occupancy; /* zero when the device or the registers are not known */
+    unsigned registers, carveout;
+    double blocks, threads;
+};
+
+/* A generic access belongs where it was counted. */
+static unsigned space_of(const struct wg_site *s)
+{
+    switch (s->space) {
+    case WG_SITE_GLOBAL: return GLOBAL;
+    case WG_SITE_SHARED: return SHARED;
+    case WG_SITE_LOCAL: return LOCAL;
+    case WG_SITE_GENERIC:
+        return s->c[WG_C_TAGS] ? GLOBAL : s->c[WG_C_WAVEFRONTS] ? SHARED : s->c[WG_C_SECTORS] ? LOCAL : GLOBAL;
+    default: return ELSEWHERE;
+    }
+}
+
+static bool in(const struct wg_site *s, unsigned spaces, int kinds)
+{
+    return (space_of(s) & spaces) && (kinds == ANY || (kinds >> s->kind & 1));
+}
+
+static double sum(const struct eval *e, enum wg_counter c, unsigned spaces, int kinds)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < e->of->nsites; i++)
+        if (in(e->of->sites[i], spaces, kinds))
+            n += e->of->sites[i]->c[c];
+    return (double)n;
+}
+
+static double per_site(const struct eval *e, enum wg_counter a, enum wg_counter b, unsigned spaces, int kinds)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < e->of->nsites; i++) {
+        const struct wg_site *s = e->of->sites[i];
+        if (in(s, spaces, kinds) && s->c[b])
+            n += s->c[a] / s->c[b];
+    }
+    return (double)n;
+}
+
+static bool is_op(const char *opcode, const char *op, const char *type)
+{
+    size_t n = strlen(op), len = strlen(opcode), t = strlen(type);
+    return n && strncmp(opcode, op, n) == 0 && opcode[n] == '.' && len > t && strcmp(opcode + len - t, type) == 0 &&
+           opcode[len - t - 1] == '.';
+}
+
+static double threads(const struct eval *e, const char *op1, const char *op2, const char *type)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < e->of->nsites; i++) {
+        const struct wg_site *s = e->of->sites[i];
+        if (is_op(s->opcode, op1, type) || is_op(s->opcode, op2, type))
+            n += s->c[WG_C_THREAD_INST_ON];
+    }
+    return (double)n;
+}
+
+static double ratio(double a, double b) { return b != 0 ? a / b : NAN; }
+static double least(double a, double b) { return a < b ? a : b; }
+static double limit(unsigned l) { return l == WG_NO_LIMIT ? INFINITY : (double)l; }
+
+#define SUM(counter, spaces, kinds) sum(e, WG_C_##counter, spaces, kinds)
+#define PER_SITE(a, b, spaces, kinds) per_site(e, WG_C_##a, WG_C_##b, spaces, kinds)
+#define THREADS(a, b, type) threads(e, a, b, type)
+#define RATIO(a, b) ratio(a, b)
+#define PERCENT(a, b) (ratio(a, b) * 100)
+#define FLOOR(a) floor(a)
+#define LEAST(a, b) least(a, b)
+#define LAUNCH e->of->launch
+#define GPU e->gpu
+#define OCCUPANCY(field) e->occupancy.field
+#define LIMIT(id) limit(e->occupancy.limit[WG_LIMIT_##id])
+#define CARVEOUT e->carveout
+#define BLOCKS e->blocks
+#define THREADS_PER_BLOCK e->threads
+#define REGS e->registers
+#define ON_DEVICE(x) (e->gpu ? (double)(x) : NAN)
+#define KNOWN(x) (e->gpu && e->registers ? (double)(x) : NAN)
+
+#define WG_METRIC(id, name, unit, fidelity, better, expression, text) \
+    static double value_##id(const struct eval *e) { (void)e; return expression; }
+#define WG_METRIC_ABSENT(id, name, unit, why) \
+    static double value_##id(const struct eval *e) { (void)e; return NAN; }
+#include "model/metrics.def"
+#undef WG_METRIC
+#undef WG_METRIC_ABSENT
+
+static double (*const values[WG_METRIC_COUNT])(const struct eval *) = {
+#define WG_METRIC(id, name, unit, fidelity, better, expression, text) value_##id,
+#define WG_METRIC_ABSENT(id, name, unit, why) value_##id,
+#include "model/metrics.def"
+#undef WG_METRIC
+#undef WG_METRIC_ABSENT
+};
+
+const struct wg_metric_info wg_metric_infos[WG_METRIC_COUNT] = {
+#define WG_METRIC(id, name_, unit_, fidelity_, better_, expression, text_) \
+    {name_, unit_, text_, WG_FIDELITY_##fidelity_, WG_BETTER_##better_, WG_M_##id >= WG_M_GRID_SIZE},
+#define WG_METRIC_ABSENT(id, name_, unit_, why) {name_, unit_, why, WG_FIDELITY_ABSENT, WG_BETTER_NEITHER, false},
+#include "model/metrics.def"
+#undef WG_METRIC
+#undef WG_METRIC_ABSENT
+};
+
+static void prepare(struct eval *e)
+{
+    const struct wg_launch_result *l = e->of->launch;
+    e->gpu = e->of->gpu ? e->of->gpu : wg_gpu_find(l->device);
+    e->blocks = (double)l->grid[0] * l->grid[1] * l->grid[2];
+    e->threads = (double)l->block[0] * l->block[1] * l->block[2];
+    if (!e->gpu || e->threads < 1 || e->threads > 1u << 20)
+        return;
+    unsigned sm = e->gpu->cc->major * 10 + e->gpu->cc->minor;
+    e->registers = l->registers ? wg_registers_at_launch(sm, l->registers) : 0;
+    struct wg_occupancy_query q = {.threads = (unsigned)e->threads, .regs = e->registers, .static_shared = l->static_shared,
+                                   .dynamic_shared = l->dynamic_shared, .carveout = -1, .barriers = 1};
+    wg_occupancy(e->gpu->cc, &q, &e->occupancy);
+    e->carveout = wg_occupancy_driver_carveout(e->gpu->cc, &q);
+}
+
+bool wg_metric_value(enum wg_metric m, const struct wg_metric_of *of, double *value)
+{
+    struct eval e = {.of = of};
+    *value = 0;
+    if (wg_metric_infos[m].fidelity == WG_FIDELITY_ABSENT || (of->line && wg_metric_infos[m].of_launch))
+        return false;
+    if (wg_metric_infos[m].of_launch)
+        prepare(&e);
+    double v = values[m](&e);
+    if (!isfinite(v))
+        return false;
+    *value = v;
+    return true;
+}
+
+bool wg_metric_launch(enum wg_metric m, const struct wg_launch_result *launch, const struct wg_gpu *gpu, double *value)
+{
+    enum { FEW = 512 };
+    const struct wg_site *some[FEW];
+    struct wg_metric_of of = {.launch = launch, .sites = some, .gpu = gpu};
+    if (wg_metric_infos[m].of_launch)
+        return wg_metric_value(m, &of, value);
+    if (launch->nsites <= FEW) {
+        for (size_t i = 0; i < launch->nsites; i++)
+            some[i] = &launch->sites[i];
+        of.nsites = launch->nsites;
+        return wg_metric_value(m, &of, value);
+    }
+    const struct wg_site **all = wg_calloc(launch->nsites, sizeof *all);
+    if (!all) {
+        *value = 0;
+        return false;
+    }
+    for (size_t i = 0; i < launch->nsites; i++)
+        all[i] = &launch->sites[i];
+    of.sites = all;
+    of.nsites = launch->nsites;
+    bool ok = wg_metric_value(m, &of, value);
+    free(all);
+    return ok;
+}
+
+enum wg_fidelity wg_metric_fidelity(enum wg_metric m, const struct wg_launch_result *launch)
+{
+    enum wg_fidelity f = wg_metric_infos[m].fidelity;
+    return f != WG_FIDELITY_REGISTERS ? f : launch->registers_exact ? WG_FIDELITY_EXACT : WG_FIDELITY_ESTIMATED;
+}
+
+const char *wg_fidelity_name(enum wg_fidelity f)
+{
+    static const char *const names[] = {"exact", "modelled", "estimated", "exact or estimated", "n/a"};
+    return names[f];
+}
+
+int wg_metric_find(const char *name)
+{
+    for (int i = 0; i < WG_METRIC_COUNT; i++)
+        if (strcmp(wg_metric_infos[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+void wg_metric_nearest(const char *name, char *buf, size_t n)
+{
+    const char *names[WG_METRIC_COUNT];
+    for (int i = 0; i < WG_METRIC_COUNT; i++)
+        names[i] = wg_metric_infos[i].name;
+    wg_gpu_nearest(name, names, WG_METRIC_COUNT, 3, buf, n);
+}
+
+/* ---- text columns ----------------------------------------------------------------------------------------------------- */
+const char *const wg_metric_columns[3] = {"memory_type", "memory_access_type", "memory_access_size_type"};
+
+static int column_value(enum wg_metric_column c, const struct wg_site *s)
+{
+    unsigned space = space_of(s);
+    if (!s->access_bytes || space == ELSEWHERE)
+        return -1;
+    switch (c) {
+    case WG_COLUMN_MEMORY_TYPE: return space == GLOBAL ? 0 : space == LOCAL ? 1 : 2;
+    case WG_COLUMN_ACCESS_TYPE:
+        /* the profiler names no operation for a global reduction */
+        return s->kind == WG_SITE_LOAD    ? 0
+               : s->kind == WG_SITE_STORE ? 1
+               : s->kind == WG_SITE_ATOM || (s->kind == WG_SITE_RED && space == SHARED) ? 2
+                                                                                         : -1;
+    default: return 31 - __builtin_clz(s->access_bytes);
+    }
+}
+
+void wg_metric_column(enum wg_metric_column c, const struct wg_site *const *sites, size_t n, char *buf, size_t size)
+{
+    static const char *const names[2][3] = {{"Global", "Local", "Shared"}, {"Load", "Store", "Atomic"}};
+    unsigned count[16] = {0};
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) {
+        int v = column_value(c, sites[i]);
+        if (v >= 0 && v < 16)
+            count[v]++;
+    }
+    snprintf(buf, size, "-");
+    for (unsigned v = 0; v < 16 && used < size; v++) {
+        char number[8], many[16] = "";
+        if (!count[v])
+            continue;
+        snprintf(number, sizeof number, "%u", 8u << v);
+        if (count[v] > 1)
+            snprintf(many, sizeof many, "(%u)", count[v]);
+        used += (size_t)snprintf(buf + used, size - used, "%s%s%s", used ? "," : "",
+                                 c == WG_COLUMN_ACCESS_SIZE ? number : names[c][v % 3], many);
+    }
+}
