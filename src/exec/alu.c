@@ -291,8 +291,8 @@ static struct parts parts_of(const struct wg_instr *in, struct wg_inst *i)
     return p;
 }
 
-/* The video instruction as video.c wants it in imm; false if it has a modifier that is not known here. Operand selectors
- * (a.b0) and write masks (d.h1) do not get this far: the reader refuses them. */
+/* The video instruction as video.c wants it in imm; false if it has a modifier that is not known here. Selectors of
+ * several parts (a.h10, of the SIMD instructions) do not get this far: the reader refuses them. */
 static bool video_of(const struct wg_instr *in, int64_t *imm)
 {
     static const unsigned char op[] = {
@@ -315,6 +315,7 @@ static bool video_of(const struct wg_instr *in, int64_t *imm)
     } extras[] = {
         {"add", WG_VIDEO_PLUS << 8}, {"min", WG_VIDEO_LEAST << 8},    {"max", WG_VIDEO_MOST << 8}, {"clamp", 0},
         {"wrap", WG_VIDEO_WRAP},     {"po", WG_VIDEO_PLUS_ONE},       {"shr7", 7 << 16},           {"shr15", 15 << 16},
+        {"b0", 0}, {"b1", 0}, {"b2", 0}, {"b3", 0}, {"h0", 0}, {"h1", 0}, /* the operands know them too */
     };
     const bool set = in->cmp != 0;
     const unsigned count = in->op < WG_OP_VADD2 ? 1 : in->op < WG_OP_VADD4 ? 2 : 4, first = set ? 0 : 1;
@@ -336,7 +337,14 @@ static bool video_of(const struct wg_instr *in, int64_t *imm)
         k |= extras[n].bits;
         p += len + (p[len] == '.');
     }
-    *imm = k;
+    int64_t parts = 0;
+    for (unsigned o = 0; o < 3; o++)
+        if (in->ops[o].kind == WG_OPERAND_REG && in->ops[o].sreg >= 0) {
+            if (count > 1)
+                return false;
+            parts |= (int64_t)(in->ops[o].sreg + 1) << (32 + 4 * o);
+        }
+    *imm = parts | k;
     return true;
 }
 

@@ -264,8 +264,8 @@ WG_INLINE uint32_t wg_alu_bool(uint32_t t, uint32_t g, unsigned k1)
     }
 }
 #define WG_NEGATED(bit) (i->k1 & (bit) ? ~0u : 0u)
-/* The rest of a setp whose comparison gave t and that combines it with g or has a second result: d = t op g, e = u op g;
- * of set: the value imm where t op g holds, else 0. Out of line (alu_rare.c): few instructions need them. */
+/* The rest of a setp whose comparison gave t and that combines it with g or has a second result: d = t op g,
+ * e = u op g; of set: the value imm where t op g holds, else 0. Out of line (alu_rare.c): few instructions need them. */
 const struct wg_inst *WG_ISA_NAME(wg_alu_setp)(struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t t,
                                                uint32_t u, uint32_t on);
 const struct wg_inst *WG_ISA_NAME(wg_alu_set)(struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t t,

@@ -2,7 +2,10 @@
 #include "exec/alu_rows.h"
 #include "exec/video.h"
 
-static i64 clamp(i64 v, bool is_signed, int bits)
+/* Shifts and products of 32-bit values, and sums of those. */
+__extension__ typedef __int128 wide;
+
+static wide clamp(wide v, bool is_signed, int bits)
 {
     const i64 hi = is_signed ? (1ll << (bits - 1)) - 1 : (1ll << bits) - 1, lo = is_signed ? -hi - 1 : 0;
     return v < lo ? lo : v > hi ? hi : v;
@@ -15,7 +18,14 @@ static i64 element(u32 v, int n, int bits, bool is_signed)
     return is_signed ? (i64)x >> (64 - bits) : (i64)(x >> (64 - bits));
 }
 
-static i64 one(i64 k, i64 a, i64 b)
+/* The part of an operand, or all of it. */
+static i64 part(u32 v, int which, bool is_signed)
+{
+    return which > 4 ? element(v, which - 5, 16, is_signed) : which ? element(v, which - 1, 8, is_signed)
+                                                                    : element(v, 0, 32, is_signed);
+}
+
+static wide one(i64 k, i64 a, i64 b)
 {
     switch (WG_VIDEO_OP(k)) {
     case WG_VIDEO_ADD:
@@ -33,7 +43,7 @@ static i64 one(i64 k, i64 a, i64 b)
     case WG_VIDEO_SHL:
     case WG_VIDEO_SHR: {
         const unsigned n = k & WG_VIDEO_WRAP ? (unsigned)b & 31 : (u32)b > 32 ? 32 : (unsigned)b;
-        return WG_VIDEO_OP(k) == WG_VIDEO_SHL ? (i64)((u64)a << n) : a >> n;
+        return WG_VIDEO_OP(k) == WG_VIDEO_SHL ? (wide)a * ((wide)1 << n) : a >> n;
     }
     default:
         return (WG_VIDEO_REL(k) & (a < b ? WG_REL_LT : a > b ? WG_REL_GT : WG_REL_EQ)) != 0;
@@ -43,9 +53,8 @@ static i64 one(i64 k, i64 a, i64 b)
 __attribute__((noinline)) static u32 multiply_add(i64 k, u32 a, u32 b, u32 c)
 {
     const bool as = k & WG_VIDEO_A_SIGNED, bs = k & WG_VIDEO_B_SIGNED, s = as || bs;
-    /* unsigned products fill 64 bits, so the sum needs more */
-    __extension__ typedef __int128 wide;
-    wide r = (wide)element(a, 0, 32, as) * element(b, 0, 32, bs) + element(c, 0, 32, s) + ((k & WG_VIDEO_PLUS_ONE) != 0);
+    const wide p = (wide)part(a, WG_VIDEO_PART(k, 1), as) * part(b, WG_VIDEO_PART(k, 2), bs);
+    wide r = p + element(c, 0, 32, s) + ((k & WG_VIDEO_PLUS_ONE) != 0);
     r >>= WG_VIDEO_SHIFT(k);
     if (k & WG_VIDEO_SAT) {
         const wide lo = s ? INT32_MIN : 0, hi = s ? INT32_MAX : UINT32_MAX;
@@ -58,15 +67,23 @@ __attribute__((noinline)) static u32 video(i64 k, u32 a, u32 b, u32 c)
 {
     if (WG_VIDEO_OP(k) == WG_VIDEO_MAD)
         return multiply_add(k, a, b, c);
-    const int count = (int)WG_VIDEO_COUNT(k), bits = 32 / count;
-    const bool ds = k & WG_VIDEO_D_SIGNED;
+    const int count = (int)WG_VIDEO_COUNT(k), bits = 32 / count, to = WG_VIDEO_PART(k, 0);
+    const int room = to > 4 ? 16 : to ? 8 : bits; /* of one result */
+    const bool ds = k & WG_VIDEO_D_SIGNED, as = k & WG_VIDEO_A_SIGNED, bs = k & WG_VIDEO_B_SIGNED;
     u32 sum = c, word = 0;
     for (int n = 0; n < count; n++) {
-        i64 t = one(k, element(a, n, bits, k & WG_VIDEO_A_SIGNED), element(b, n, bits, k & WG_VIDEO_B_SIGNED));
+        const i64 x = count == 1 ? part(a, WG_VIDEO_PART(k, 1), as) : element(a, n, bits, as);
+        const i64 y = count == 1 ? part(b, WG_VIDEO_PART(k, 2), bs) : element(b, n, bits, bs);
+        wide t = one(k, x, y);
         if (k & WG_VIDEO_SAT)
-            t = clamp(t, ds, bits);
+            t = clamp(t, ds, room);
         sum += (u32)t;
         word |= (u32)((u64)t & (~0ull >> (64 - bits))) << n * bits;
+    }
+    if (to) { /* the rest of the word comes from c */
+        const int at = to > 4 ? 16 * (to - 5) : 8 * (to - 1);
+        const u32 m = (room == 16 ? 0xffffu : 0xffu) << at;
+        return (c & ~m) | (word << at & m);
     }
     switch (WG_VIDEO_SECOND(k)) {
     case WG_VIDEO_PLUS:

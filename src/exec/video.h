@@ -13,6 +13,8 @@ enum wg_video_second { WG_VIDEO_NONE, WG_VIDEO_PLUS, WG_VIDEO_LEAST, WG_VIDEO_MO
 #define WG_VIDEO_SECOND(k) ((unsigned)((k) >> 8) & 3)
 #define WG_VIDEO_REL(k) ((unsigned)((k) >> 12) & 15) /* WG_REL_* */
 #define WG_VIDEO_SHIFT(k) ((unsigned)((k) >> 16) & 15) /* of vmad's result, right */
+/* The part of d, a, b that is meant: 0 all of it, 1 to 4 a byte, 5 and 6 a half. */
+#define WG_VIDEO_PART(k, operand) ((int)((k) >> (32 + 4 * (operand))) & 15)
 enum {
     WG_VIDEO_D_SIGNED = 1 << 20, WG_VIDEO_A_SIGNED = 1 << 21, WG_VIDEO_B_SIGNED = 1 << 22, WG_VIDEO_SAT = 1 << 23,
     WG_VIDEO_WRAP = 1 << 24, WG_VIDEO_PLUS_ONE = 1 << 25
