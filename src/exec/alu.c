@@ -1,5 +1,6 @@
 /* alu.c - from an instruction to the handler of its row: normalises types and modifiers into a key and looks it up. */
 #include "exec/alu.h"
+#include "exec/video.h"
 
 /* Types that an operation does not tell apart become one: bits, so that add.u32 and add.s32 share a row. */
 static enum wg_type bits_of(enum wg_type t)
@@ -55,10 +56,17 @@ static bool flags_of(const struct wg_instr *in, unsigned *out)
         uint64_t flag;
         unsigned kf;
     } map[] = {
-        {WG_FLAG(FTZ), WG_KF_FTZ},         {WG_FLAG(SAT), WG_KF_SAT},   {WG_FLAG(SATFINITE), WG_KF_SATFINITE},
-        {WG_FLAG(RELU), WG_KF_RELU},       {WG_FLAG(NAN), WG_KF_NAN},   {WG_FLAG(XORSIGN) | WG_FLAG(ABS), WG_KF_XORSIGN},
-        {WG_FLAG(APPROX), WG_KF_APPROX},   {WG_FLAG(FULL), WG_KF_FULL}, {WG_FLAG(CC), WG_KF_CC},
-        {WG_FLAG(SHIFTAMT), WG_KF_SHIFTAMT}, {WG_FLAG(OOB), WG_KF_OOB},
+        {WG_FLAG(FTZ), WG_KF_FTZ},
+        {WG_FLAG(SAT), WG_KF_SAT},
+        {WG_FLAG(SATFINITE), WG_KF_SATFINITE},
+        {WG_FLAG(RELU), WG_KF_RELU},
+        {WG_FLAG(NAN), WG_KF_NAN},
+        {WG_FLAG(XORSIGN) | WG_FLAG(ABS), WG_KF_XORSIGN},
+        {WG_FLAG(APPROX), WG_KF_APPROX},
+        {WG_FLAG(FULL), WG_KF_FULL},
+        {WG_FLAG(CC), WG_KF_CC},
+        {WG_FLAG(SHIFTAMT), WG_KF_SHIFTAMT},
+        {WG_FLAG(OOB), WG_KF_OOB},
     };
     uint64_t left = in->flags;
     *out = 0;
@@ -283,6 +291,63 @@ static struct parts parts_of(const struct wg_instr *in, struct wg_inst *i)
     return p;
 }
 
+/* The video instruction as video.c wants it in imm; false if it has a modifier that is not known here. Selectors of
+ * several parts (a.h10, of the SIMD instructions) do not get this far: the reader refuses them. */
+static bool video_of(const struct wg_instr *in, int64_t *imm)
+{
+    static const unsigned char op[] = {
+        [WG_OP_VADD - WG_OP_VADD] = WG_VIDEO_ADD,           [WG_OP_VSUB - WG_OP_VADD] = WG_VIDEO_SUB,
+        [WG_OP_VABSDIFF - WG_OP_VADD] = WG_VIDEO_ABSDIFF,   [WG_OP_VMIN - WG_OP_VADD] = WG_VIDEO_MIN,
+        [WG_OP_VMAX - WG_OP_VADD] = WG_VIDEO_MAX,           [WG_OP_VSHL - WG_OP_VADD] = WG_VIDEO_SHL,
+        [WG_OP_VSHR - WG_OP_VADD] = WG_VIDEO_SHR,           [WG_OP_VMAD - WG_OP_VADD] = WG_VIDEO_MAD,
+        [WG_OP_VSET - WG_OP_VADD] = WG_VIDEO_SET,           [WG_OP_VADD2 - WG_OP_VADD] = WG_VIDEO_ADD,
+        [WG_OP_VSUB2 - WG_OP_VADD] = WG_VIDEO_SUB,          [WG_OP_VAVRG2 - WG_OP_VADD] = WG_VIDEO_AVRG,
+        [WG_OP_VABSDIFF2 - WG_OP_VADD] = WG_VIDEO_ABSDIFF,  [WG_OP_VMIN2 - WG_OP_VADD] = WG_VIDEO_MIN,
+        [WG_OP_VMAX2 - WG_OP_VADD] = WG_VIDEO_MAX,          [WG_OP_VSET2 - WG_OP_VADD] = WG_VIDEO_SET,
+        [WG_OP_VADD4 - WG_OP_VADD] = WG_VIDEO_ADD,          [WG_OP_VSUB4 - WG_OP_VADD] = WG_VIDEO_SUB,
+        [WG_OP_VAVRG4 - WG_OP_VADD] = WG_VIDEO_AVRG,        [WG_OP_VABSDIFF4 - WG_OP_VADD] = WG_VIDEO_ABSDIFF,
+        [WG_OP_VMIN4 - WG_OP_VADD] = WG_VIDEO_MIN,          [WG_OP_VMAX4 - WG_OP_VADD] = WG_VIDEO_MAX,
+        [WG_OP_VSET4 - WG_OP_VADD] = WG_VIDEO_SET,
+    };
+    static const struct {
+        const char *text;
+        unsigned bits;
+    } extras[] = {
+        {"add", WG_VIDEO_PLUS << 8}, {"min", WG_VIDEO_LEAST << 8},    {"max", WG_VIDEO_MOST << 8}, {"clamp", 0},
+        {"wrap", WG_VIDEO_WRAP},     {"po", WG_VIDEO_PLUS_ONE},       {"shr7", 7 << 16},           {"shr15", 15 << 16},
+        {"b0", 0}, {"b1", 0}, {"b2", 0}, {"b3", 0}, {"h0", 0}, {"h1", 0}, /* the operands know them too */
+    };
+    const bool set = in->cmp != 0;
+    const unsigned count = in->op < WG_OP_VADD2 ? 1 : in->op < WG_OP_VADD4 ? 2 : 4, first = set ? 0 : 1;
+    unsigned k = op[in->op - WG_OP_VADD] | count << 4;
+    if (in->ntypes < first + 2u || in->flags & ~WG_FLAG(SAT) || in->nops < 3)
+        return false;
+    k |= !set && wg_type_infos[in->type[0]].kind == 'S' ? WG_VIDEO_D_SIGNED : 0;
+    k |= wg_type_infos[in->type[first]].kind == 'S' ? WG_VIDEO_A_SIGNED : 0;
+    k |= wg_type_infos[in->type[first + 1]].kind == 'S' ? WG_VIDEO_B_SIGNED : 0;
+    k |= in->flags & WG_FLAG(SAT) ? WG_VIDEO_SAT : 0;
+    k |= in->shift == WG_SHIFT_WRAP ? WG_VIDEO_WRAP : 0;
+    k |= relations((enum wg_cmp)in->cmp) << 12;
+    for (const char *p = in->extra; p && *p;) {
+        size_t n = 0, len = strcspn(p, ".");
+        while (n < sizeof extras / sizeof *extras && (strlen(extras[n].text) != len || strncmp(extras[n].text, p, len)))
+            n++;
+        if (n == sizeof extras / sizeof *extras)
+            return false;
+        k |= extras[n].bits;
+        p += len + (p[len] == '.');
+    }
+    int64_t parts = 0;
+    for (unsigned o = 0; o < 3; o++)
+        if (in->ops[o].kind == WG_OPERAND_REG && in->ops[o].sreg >= 0) {
+            if (count > 1)
+                return false;
+            parts |= (int64_t)(in->ops[o].sreg + 1) << (32 + 4 * o);
+        }
+    *imm = parts | k;
+    return true;
+}
+
 static uint64_t key_of(const struct parts *p)
 {
     return p->op | (uint64_t)p->t0 << 8 | (uint64_t)p->t1 << 14 | (uint64_t)p->round << 20 | (uint64_t)p->cmp << 24 |
@@ -323,6 +388,11 @@ static const struct wg_alu_row *any_row(const struct wg_alu_tables *t, struct pa
 wg_handler wg_alu_select(const struct wg_instr *in, struct wg_alu_form form, struct wg_inst *i)
 {
     const struct wg_alu_tables *t = wg_lanes_best()->alu;
+    if (wg_op_infos[in->op].group == WG_GROUP_VIDEO) {
+        if ((form.src_scalar && !form.dst_scalar) || !video_of(in, &i->imm))
+            return NULL;
+        return form.dst_scalar ? t->video->s[form.masked] : t->video->v[form.masked];
+    }
     struct parts p = parts_of(in, i);
     if (!p.ok)
         return NULL;

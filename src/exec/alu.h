@@ -46,8 +46,8 @@ struct wg_alu_rare {
 };
 struct wg_alu_row {
     uint64_t key;
-    /* Bit s: there is a handler for src_scalar == s with a vector result. h[0], h[1]: all scalar, plain and masked; then
-     * a pair for each set bit in rising order. 0: a rare row. */
+    /* Bit s: there is a handler for src_scalar == s with a vector result. h[0], h[1]: all scalar, plain and masked;
+     * then a pair for each set bit in rising order. 0: a rare row. */
     uint32_t mixes;
     const wg_handler *h;
     const struct wg_alu_bodies *rare;
@@ -62,6 +62,7 @@ enum { WG_ALU_TABLES = 5 };
 struct wg_alu_tables {
     const struct wg_alu_table *table[WG_ALU_TABLES];
     struct wg_alu_rare rare;
+    const struct wg_alu_rare *video;
 };
 
 /* Relations, see WG_ALU_REL. */

@@ -2,12 +2,12 @@
 #include "exec/alu_rows.h"
 #include "exec/alu_float.h"
 
-/* mul.ftz and fma.ftz. Where the rounded result is tiny but not zero, or the least normal number, its exact value decides
- * whether it becomes zero, and a slow handler looks at it; else nothing is flushed. strides: bit k set when the k-th
- * source is a vector. */
+/* mul.ftz and fma.ftz. Where the rounded result is tiny but not zero, or the least normal number, its exact value
+ * decides whether it becomes zero, and a slow handler looks at it; else nothing is flushed. strides: bit k set when the
+ * k-th source is a vector. */
 #define WG_FTZ_SLOW(name, n, C)                                                                                        \
-    __attribute__((noinline, cold)) static const struct wg_inst *slow_##name(struct wg_warp *w, const struct wg_inst *i,\
-                                                                             char *R, uint32_t m, int strides)         \
+    __attribute__((noinline, cold)) static const struct wg_inst *slow_##name(                                          \
+        struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t m, int strides)                                  \
     {                                                                                                                  \
         f32 *d = WG_VEC(f32, i->d);                                                                                    \
         const f32 *a = WG_AS(f32, i->a), *b = WG_AS(f32, i->b), *c = WG_AS(f32, n == 3 ? i->c : i->b);                 \

@@ -1,7 +1,7 @@
 /* alu_float.h - lane functions of f32 and f64: rounding modes without touching the host's rounding mode, .ftz, .sat.
  *
- * f32 in a directed mode is computed in double, "rounded to odd" (inexact results get an odd last bit), and then rounded
- * by hand: 53 bits rounded to odd give the right 24 bits in any mode. f64 in a directed mode is computed in integers. */
+ * f32 in a directed mode is computed in double, "rounded to odd" (an inexact result gets an odd last bit), and then
+ * rounded by hand: 53 bits rounded to odd give the right 24 in any mode. f64 in a directed mode is done in integers. */
 #ifndef WG_EXEC_ALU_FLOAT_H
 #define WG_EXEC_ALU_FLOAT_H
 #include "exec/approx.h"
@@ -21,6 +21,8 @@ WG_INLINE f64 nan64(f64 r, f64 first, f64 second)
                                                                            : wg_bits_f64(0xfff8000000000000u);
 #endif
 }
+/* All that the approximate f64 instructions look at. */
+WG_INLINE f64 high_word(f64 x) { return wg_bits_f64(wg_f64_bits(x) & 0xffffffff00000000u); }
 #define canon32 wg_canon_f32
 /* Clamp to [0, 1]; NaN and -0 give +0. */
 WG_INLINE f32 sat_f32(f32 x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
@@ -123,8 +125,8 @@ WG_INLINE f32 any_sat_f32(f32 x, struct wg_alu_mods z)
     const u32 u = wg_f32_bits(x), s = wg_f32_bits(sat_f32(x));
     return wg_bits_f32(u ^ ((u ^ s) & z.sat));
 }
-/* A result: x, exact or rounded to odd, in a rounding mode. .ftz flushes what is below the least normal number before it
- * is rounded (measured on an H200). */
+/* A result: x, exact or rounded to odd, in a rounding mode. .ftz flushes what is below the least normal number before
+ * it is rounded (measured on an H200). */
 WG_INLINE u32 flushed(u32 u, f64 x, struct wg_alu_mods z)
 {
     return u & ~(z.ftz & 0x7fffffffu & (__builtin_fabs(x) < 0x1p-126 ? ~0u : 0));

@@ -27,8 +27,8 @@ WG_INLINE u16 round_bf16(f32 x, int mode)
     return (u16)(mag > 0x7f800000u ? 0x7fff : r >> 16);
 }
 
-/* ---- arithmetic. A sum or product of two f16 in f32 and then in f16 is rounded right: 24 bits are enough. bf16 has the
- * range of f32, so its products go through double. ---- */
+/* ---- arithmetic. A sum or product of two f16 in f32 and then in f16 is rounded right: 24 bits are enough. bf16 has
+ * the range of f32, so its products go through double. ---- */
 #define H2F wg_f16_to_f32
 #define F2H wg_f32_to_f16
 #define B2F wg_bf16_to_f32

@@ -38,10 +38,12 @@ WG_HANDLER(rare_s_m)
 
 extern const struct wg_alu_table WG_ISA_NAME(wg_alu_int), WG_ISA_NAME(wg_alu_move), WG_ISA_NAME(wg_alu_float),
     WG_ISA_NAME(wg_alu_half), WG_ISA_NAME(wg_alu_cvt);
+extern const struct wg_alu_rare WG_ISA_NAME(wg_alu_video);
 extern const struct wg_alu_tables WG_ISA_NAME(wg_alu_tables);
 const struct wg_alu_tables WG_ISA_NAME(wg_alu_tables) = {
     .table = {&WG_ISA_NAME(wg_alu_int), &WG_ISA_NAME(wg_alu_move), &WG_ISA_NAME(wg_alu_float),
               &WG_ISA_NAME(wg_alu_half), &WG_ISA_NAME(wg_alu_cvt)},
+    .video = &WG_ISA_NAME(wg_alu_video),
     .rare = {.v = {rare_v, rare_v_m}, .s = {rare_s, rare_s_m}},
 };
 
@@ -77,7 +79,8 @@ const struct wg_inst *WG_ISA_NAME(wg_alu_set)(struct wg_warp *w, const struct wg
 const struct wg_inst *WG_ISA_NAME(wg_alu_set_s)(struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t t,
                                                 uint32_t u)
 {
-    const uint32_t g = WG_P(i->g) ^ WG_NEGATED(WG_ALU_BOOL_NEG), y = i->k2 == 2 ? (uint32_t)i->imm & 0xffff : (uint32_t)i->imm;
+    const uint32_t g = WG_P(i->g) ^ WG_NEGATED(WG_ALU_BOOL_NEG);
+    const uint32_t y = i->k2 == 2 ? (uint32_t)i->imm & 0xffff : (uint32_t)i->imm;
     if (!(i->k1 & WG_ALU_MASKED) || WG_ON)
         *WG_AS(uint64_t, i->d) =
             (wg_alu_bool(t, g, i->k1) & y & 0xffff) | (wg_alu_bool(u, g, i->k1) & y & 0xffff0000);

@@ -103,7 +103,8 @@
 #define WG_H(name, form) name##_##form, name##_##form##_m
 
 /* Rare rows have two bodies, vector and scalar; handlers shared by all rows (alu_rare.c) call them through i->p and do
- * the masking. Cold rows (_C) are rarer still: their loop stays scalar, which keeps the library small and quick to build. */
+ * the masking. Cold rows (_C) are rarer still: their loop stays scalar, which keeps the library small and the build
+ * quick. */
 #define WG_LOOP(l) WG_LANES_LOOP(l)
 #define WG_LOOP_C(l) for (int l = 0; l < WG_LANES && wg_lanes_opaque(&l); l++)
 #define WG_RARE(C, name, TD, decls_v, xv, decls_s, xs)                                                                 \
@@ -263,8 +264,8 @@ WG_INLINE uint32_t wg_alu_bool(uint32_t t, uint32_t g, unsigned k1)
     }
 }
 #define WG_NEGATED(bit) (i->k1 & (bit) ? ~0u : 0u)
-/* The rest of a setp whose comparison gave t and that combines it with g or has a second result: d = t op g, e = !t op g;
- * of set: the value imm where t op g holds, else 0. Out of line (alu_rare.c): few instructions need them. */
+/* The rest of a setp whose comparison gave t and that combines it with g or has a second result: d = t op g,
+ * e = u op g; of set: the value imm where t op g holds, else 0. Out of line (alu_rare.c): few instructions need them. */
 const struct wg_inst *WG_ISA_NAME(wg_alu_setp)(struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t t,
                                                uint32_t u, uint32_t on);
 const struct wg_inst *WG_ISA_NAME(wg_alu_set)(struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t t,
@@ -335,7 +336,8 @@ WG_INLINE uint32_t wg_alu_related(int64_t imm, uint32_t lt, uint32_t gt, uint32_
         uint32_t r = 0;                                                                                                \
         WG_LOOP_C(l)                                                                                                   \
         {                                                                                                              \
-            const T x = n == 1 ? a_[l] : (T)((uint64_t)a_[l] >> 16 * h), y = n == 1 ? b_[l] : (T)((uint64_t)b_[l] >> 16 * h);\
+            const T x = n == 1 ? a_[l] : (T)((uint64_t)a_[l] >> 16 * h);                                               \
+            const T y = n == 1 ? b_[l] : (T)((uint64_t)b_[l] >> 16 * h);                                               \
             r |= (WG_REL_ONE(value(x), value(y)) & 1) << l;                                                            \
         }                                                                                                              \
         return r;                                                                                                      \
@@ -348,8 +350,8 @@ WG_INLINE uint32_t wg_alu_related(int64_t imm, uint32_t lt, uint32_t gt, uint32_
     }                                                                                                                  \
     WG_HANDLER(name##_p)                                                                                               \
     {                                                                                                                  \
-        const uint32_t t = name##_half(i, R, 0);                                                                       \
-        return WG_ISA_NAME(wg_alu_setp)(w, i, R, t, n == 1 ? ~t : name##_half(i, R, 1), i->k1 & WG_ALU_MASKED ? WG_ON : ~0u);\
+        const uint32_t t = name##_half(i, R, 0), on = i->k1 & WG_ALU_MASKED ? WG_ON : ~0u;                             \
+        return WG_ISA_NAME(wg_alu_setp)(w, i, R, t, n == 1 ? ~t : name##_half(i, R, 1), on);                           \
     }                                                                                                                  \
     WG_HANDLER(name##_ps)                                                                                              \
     {                                                                                                                  \

@@ -20,8 +20,8 @@ static int bits_of(u128 m)
     return hi ? 128 - __builtin_clzll(hi) : lo ? 64 - __builtin_clzll(lo) : 0;
 }
 
-/* m * 2^e as a double in the mode; m is not 0. A remainder that was cut off before shows as an odd m, which must then have
- * more than 54 bits. */
+/* m * 2^e as a double in the mode; m is not 0. A remainder that was cut off before shows as an odd m, which must then
+ * have more than 54 bits. */
 static f64 pack(bool neg, u128 m, int e, int mode)
 {
     int shift = bits_of(m) - 53;

@@ -1,5 +1,5 @@
-/* cvt.h - lane functions of cvt. A value goes through double: exactly, or for 64-bit integers rounded to odd, and is then
- * rounded once to the destination. */
+/* cvt.h - lane functions of cvt. A value goes through double: exactly, or for 64-bit integers rounded to odd, and is
+ * then rounded once to the destination. */
 #ifndef WG_EXEC_CVT_H
 #define WG_EXEC_CVT_H
 #include "exec/alu_half.h"
@@ -29,8 +29,8 @@ WG_INLINE u32 correction(f64 x, f64 y, u32 sign, struct wg_alu_mods z)
 WG_INLINE f32 cvt_f32(f64 x, struct wg_alu_mods z)
 {
     const f32 f = (f32)x;
-    const u32 u = wg_f32_bits(f);
-    return any_sat_f32(wg_bits_f32(flushed(wg_f32_bits(canon32(wg_bits_f32(u + correction(x, f, u >> 31, z)))), x, z)), z);
+    const u32 u = wg_f32_bits(f), r = wg_f32_bits(canon32(wg_bits_f32(u + correction(x, f, u >> 31, z))));
+    return any_sat_f32(wg_bits_f32(flushed(r, x, z)), z);
 }
 WG_INLINE u16 clamp16(u16 r, u16 inf, struct wg_alu_mods z)
 {
@@ -57,7 +57,8 @@ WG_INLINE f64 cvt_f64(f64 x, struct wg_alu_mods z)
  * C's conversions between f32 and f64 do that on their own. ---- */
 WG_INLINE f64 f64_of_f16(u16 a)
 {
-    return (a & 0x7fff) > 0x7c00 ? wg_bits_f64((u64)(a & 0x8000) << 48 | 0x7ff8ull << 48 | (u64)(a & 0x3ff) << 42) : H2F(a);
+    const u64 nan = (u64)(a & 0x8000) << 48 | 0x7ff8ull << 48 | (u64)(a & 0x3ff) << 42;
+    return (a & 0x7fff) > 0x7c00 ? wg_bits_f64(nan) : H2F(a);
 }
 WG_INLINE f64 f64_of_bf16(u16 a) { return wg_bits_f32((u32)a << 16); }
 WG_INLINE u16 nan16_of_f64(u16 r, f64 x, u16 inf, int man, struct wg_alu_mods z)
@@ -79,11 +80,12 @@ WG_INLINE f64 integral(f64 x, struct wg_alu_mods z)
     const f64 n = __builtin_nearbyint(x), t = __builtin_trunc(x), d = __builtin_floor(x), u = __builtin_ceil(x);
     return z.near ? n : z.zero ? t : z.down ? d : z.up ? u : x;
 }
-/* ---- double to integers: out of range gives the nearest end; NaN gives 0 (64 bits: the top bit alone) ---- */
-WG_INLINE u32 to_int32(f64 x, f64 lo, f64 hi, struct wg_alu_mods z)
+/* ---- double to integers: out of range gives the nearest end. NaN gives 0, or where f64 or 64 bits take part the top
+ * bit alone (nan; measured) ---- */
+WG_INLINE u32 to_int32(f64 x, f64 lo, f64 hi, u32 nan, struct wg_alu_mods z)
 {
     const f64 r = integral(x, z), c = r > lo ? (r < hi ? r : hi) : lo;
-    return x == x ? (u32)wg_f64_bits(c + 0x1.8p52) : 0;
+    return x == x ? (u32)wg_f64_bits(c + 0x1.8p52) : nan;
 }
 WG_INLINE u64 to_s64(f64 x, struct wg_alu_mods z)
 {
