@@ -126,8 +126,9 @@ static int batch_lines(const char *file, FILE *in)
         if (!*text)
             continue;
         if (ncols) {
-            if (batch_row(file, line, text, cols, ncols))
-                return 1;
+            int r = batch_row(file, line, text, cols, ncols);
+            if (r)
+                return r;
             continue;
         }
         char *save;
