@@ -85,17 +85,17 @@ static int arithmetic(const struct ask *a)
 }
 
 /* ---- search ------------------------------------------------------------------------------------------------------------- */
-struct found { struct wg_tile t; struct wg_tile_fit f; };
+struct found { struct wg_tile t; struct wg_tile_fit f; unsigned class; /* tenths that the bound lies above the best */ };
 
-/* Lowest bound first; then least pressure on everything; then most warps. */
+/* Lowest bound first, to a tenth, which is all such bounds can tell; then least pressure on everything; then most warps. */
 static int better(const void *x, const void *y)
 {
     const struct found *a = x, *b = y;
     double pa = 0, pb = 0;
     for (unsigned i = 0; i < WG_TILE_BOUNDS; i++)
         pa += a->f.seconds[i], pb += b->f.seconds[i];
-    if (a->f.bound != b->f.bound)
-        return a->f.bound < b->f.bound ? -1 : 1;
+    if (a->class != b->class)
+        return a->class < b->class ? -1 : 1;
     if (pa != pb)
         return pa < pb ? -1 : 1;
     if (a->f.occupancy.warps != b->f.occupancy.warps)
@@ -179,6 +179,11 @@ static int search(const struct ask *a)
         if (a->occupancy > 0)
             printf(" and reach %.4g %% occupancy", a->occupancy);
         putchar('\n');
+        double best = v[0].f.bound;
+        for (size_t i = 1; i < n; i++)
+            best = v[i].f.bound < best ? v[i].f.bound : best;
+        for (size_t i = 0; i < n; i++)
+            v[i].class = (unsigned)((v[i].f.bound / best - 1) * 10);
         qsort(v, n, sizeof *v, better);
         show(a, v, n);
     } else {
