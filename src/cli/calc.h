@@ -3,8 +3,8 @@
 #define WG_CLI_CALC_H
 #include "base/diag.h"
 
-/* Prints "warpgrind CMD: message" to stderr; returns 1, the exit status of a command that was asked wrongly (WG_EXIT_USAGE).
- * wg_calc_unread returns 2: a file is missing or broken (WG_EXIT_INPUT). */
+/* Prints "warpgrind CMD: message" to stderr; returns 1, the exit status of a command that was asked wrongly
+ * (WG_EXIT_USAGE). wg_calc_unread returns 2: a file is missing or broken (WG_EXIT_INPUT). */
 int wg_calc_fail(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int wg_calc_unread(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A whole number up to `most`, with an optional K, M or G (powers of 1024). On failure says so for option `name`. */

@@ -1,4 +1,5 @@
-/* cmd_banks.c - `warpgrind banks`: passes of shared-memory accesses to an array, and layouts that need fewer, all tried. */
+/* cmd_banks.c - `warpgrind banks`: passes of shared-memory accesses to an array, and layouts that need fewer, all
+ * tried. */
 #include "cli/calc.h"
 #include "cli/expr.h"
 #include "model/banks.h"
@@ -42,7 +43,8 @@ struct ask {
     const struct wg_cc *cc;
     struct wg_occupancy_query q;
 };
-/* How an index becomes an address: pad elements after each row; the column exclusive-or'ed with row bits; 1-D skewed. */
+/* How an index becomes an address: pad elements after each row; the column exclusive-or'ed with row bits; 1-D skewed.
+ */
 struct layout { unsigned pad, mask, skew; };
 
 static int say(const struct wg_diag *d)
@@ -84,9 +86,9 @@ static bool lanes(const struct ask *a, const struct access *c, struct layout l, 
         unsigned t = a->warp * 32 + i, member, bytes;
         struct wg_diag d = {0};
         int64_t index[WG_ARRAY_DIMS];
-        const struct wg_expr_var vars[] = {{"t", t}, {"x", t % a->bx}, {"y", t / a->bx}, {"tx", t % a->bx}, {"ty", t / a->bx},
-                                           {"lane", i}, {"threadIdx.x", t % a->bx}, {"threadIdx.y", t / a->bx},
-                                           {a->loop, a->value}};
+        const struct wg_expr_var vars[] = {
+            {"t", t},    {"x", t % a->bx},           {"y", t / a->bx},           {"tx", t % a->bx},  {"ty", t / a->bx},
+            {"lane", i}, {"threadIdx.x", t % a->bx}, {"threadIdx.y", t / a->bx}, {a->loop, a->value}};
         size_t nvars = sizeof vars / sizeof *vars - !*a->loop;
         addr[i] = 0;
         if (t >= a->bx * a->by)
@@ -97,10 +99,12 @@ static bool lanes(const struct ask *a, const struct access *c, struct layout l, 
         addr[i] = (uint32_t)place(a, l, index, member);
         *mask |= 1u << i;
         if (*width > 16 || (*width & (*width - 1)))
-            return wg_calc_fail(CMD, "an access of %u bytes a lane is several instructions: give --width", *width), false;
+            return wg_calc_fail(CMD, "an access of %u bytes a lane is several instructions: give --width", *width),
+                   false;
         if (addr[i] % *width && !(l.pad | l.mask | l.skew))
-            return wg_calc_fail(CMD, "lane %u accesses %u bytes at byte %u, no multiple of %u: a GPU faults", i, *width, addr[i],
-                                *width), false;
+            return wg_calc_fail(CMD, "lane %u accesses %u bytes at byte %u, no multiple of %u: a GPU faults", i, *width,
+                                addr[i], *width),
+                   false;
         if (addr[i] % *width)
             return false; /* a layout that breaks alignment is no candidate */
     }
@@ -249,7 +253,8 @@ static void advise(struct ask *a)
         cost(a, best_xor);
     }
     if (pad_passes < now && xor_passes < now)
-        printf("  cheapest: %s\n", xor_passes <= pad_passes ? "the swizzle (no memory, a few instructions)" : "the padding");
+        printf("  cheapest: %s\n",
+               xor_passes <= pad_passes ? "the swizzle (no memory, a few instructions)" : "the padding");
 }
 
 static int answer(struct ask *a)
@@ -268,13 +273,29 @@ static int answer(struct ask *a)
     for (unsigned i = 0; i < a->naccess; i++)
         show(a, &a->access[i]);
     if (*a->loop)
-        printf("over %s = %lld to %lld: %u passes, ideally %u\n", a->loop, (long long)a->from, (long long)a->to, now, ideal);
+        printf("over %s = %lld to %lld: %u passes, ideally %u\n", a->loop, (long long)a->from, (long long)a->to, now,
+               ideal);
     advise(a);
     return 0;
 }
 
-enum { O_ARRAY = 256, O_ACCESS, O_STORE, O_ATOMIC, O_WIDTH, O_BLOCK, O_WARP, O_OFFSET, O_DEVICE, O_CC, O_THREADS, O_REGS,
-       O_EXPLAIN, O_FOR, O_HELP };
+enum {
+    O_ARRAY = 256,
+    O_ACCESS,
+    O_STORE,
+    O_ATOMIC,
+    O_WIDTH,
+    O_BLOCK,
+    O_WARP,
+    O_OFFSET,
+    O_DEVICE,
+    O_CC,
+    O_THREADS,
+    O_REGS,
+    O_EXPLAIN,
+    O_FOR,
+    O_HELP
+};
 static const struct option options[] = {
     {"for", 1, 0, O_FOR},
     {"array", 1, 0, O_ARRAY}, {"access", 1, 0, O_ACCESS}, {"store", 1, 0, O_STORE}, {"atomic", 1, 0, O_ATOMIC},
@@ -305,7 +326,8 @@ static bool loop(struct ask *a, const char *text)
     int n = 0;
     if (sscanf(text, "%31[A-Za-z_]=%lld..%lld%n", a->loop, &from, &to, &n) != 3 || !n || text[n] || from > to ||
         from < -(1 << 20) || to > 1 << 20 || to - from >= 4096)
-        return wg_calc_fail(CMD, "--for takes a name and a range of at most 4096 values as in k=0..31, not '%s'", text), false;
+        return wg_calc_fail(CMD, "--for takes a name and a range of at most 4096 values as in k=0..31, not '%s'", text),
+               false;
     a->from = from, a->to = to, a->value = from;
     return true;
 }
@@ -360,7 +382,8 @@ int wg_cmd_banks(int argc, char **argv)
     if (!r && optind < argc)
         r = wg_calc_fail(CMD, "unexpected '%s'", argv[optind]);
     if (!r && (!a.array_text || !a.naccess))
-        r = wg_calc_fail(CMD, "give the array and at least one access: --array 'float tile[32][33]' --access 'tile[t][0]'");
+        r = wg_calc_fail(CMD,
+                         "give the array and at least one access: --array 'float tile[32][33]' --access 'tile[t][0]'");
     if (!r && a.warp * 32 >= a.bx * a.by)
         r = wg_calc_fail(CMD, "a block of %ux%u has no warp %u", a.bx, a.by, a.warp);
     if (!r)

@@ -136,11 +136,11 @@ static int answer(const struct ask *a)
     wg_coalesce(a->addr, a->lanes, a->size, &c);
     for (unsigned t = 0; t < 32; t++)
         if ((a->lanes >> t & 1) && a->addr[t] % a->size)
-            return wg_calc_fail(CMD, "lane %u reads %u bytes at an address that is no multiple of %u: a GPU faults", t, a->size,
-                                a->size);
+            return wg_calc_fail(CMD, "lane %u reads %u bytes at an address that is no multiple of %u: a GPU faults", t,
+                                a->size, a->size);
     printf("%u sectors of 32 bytes, %u line%s of 128 bytes\n", c.sectors, c.lines, c.lines == 1 ? "" : "s");
-    printf("  %u bytes asked for, %u moved in sectors (%u in lines): efficiency %.4g\n", c.bytes, c.sectors * 32, c.lines * 128,
-           wg_coalesce_efficiency(&c));
+    printf("  %u bytes asked for, %u moved in sectors (%u in lines): efficiency %.4g\n", c.bytes, c.sectors * 32,
+           c.lines * 128, wg_coalesce_efficiency(&c));
     if (c.unique != c.bytes)
         printf("  lanes share addresses: %u bytes are distinct\n", c.unique);
     if (c.sectors > c.ideal)

@@ -15,7 +15,8 @@ static const struct { const char *id, *question, *answer, *command, *holds; } ro
 
 int wg_cmd_learn(int argc, char **argv)
 {
-    static const struct option options[] = {{"answers", 0, 0, 'a'}, {"checks", 0, 0, 'c'}, {"help", 0, 0, 'h'}, {0, 0, 0, 0}};
+    static const struct option options[] = {
+        {"answers", 0, 0, 'a'}, {"checks", 0, 0, 'c'}, {"help", 0, 0, 'h'}, {0, 0, 0, 0}};
     bool answers = false, checks = false, any = false;
     optind = 0;
     for (int o; (o = getopt_long(argc, argv, "h", options, NULL)) != -1;)

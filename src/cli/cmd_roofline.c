@@ -1,4 +1,5 @@
-/* cmd_roofline.c - `warpgrind roofline`: which side of a device's ridge some work, or each kernel of a profile, lies on. */
+/* cmd_roofline.c - `warpgrind roofline`: which side of a device's ridge some work, or each kernel of a profile, lies
+ * on. */
 #include "cli/calc.h"
 #include "model/metrics.h"
 #include <getopt.h>
@@ -57,16 +58,17 @@ static void judge(const struct wg_gpu *g, const struct work *w, bool explain)
     double intensity = w->flops / w->bytes, ridge = peak / memory, roof = fmin(peak, intensity * memory);
     printf("  intensity %.4g flop/byte, the ridge of %s is at %.4g: %s bound\n", intensity, g->name, ridge,
            intensity < ridge ? "memory" : "compute");
-    printf("  at most %s (%.4g %% of the %s peak of %s), so at least %s\n", scaled(a, roof, "flop/s"), roof / peak * 100,
-           w->is_double ? "double" : "single", scaled(b, peak, "flop/s"), scaled(c, w->flops / roof * 1e9, "ns"));
+    printf("  at most %s (%.4g %% of the %s peak of %s), so at least %s\n", scaled(a, roof, "flop/s"),
+           roof / peak * 100, w->is_double ? "double" : "single", scaled(b, peak, "flop/s"),
+           scaled(c, w->flops / roof * 1e9, "ns"));
     if (w->seconds > 0)
         printf("  reached %s: %.4g %% of that\n", scaled(a, w->flops / w->seconds, "flop/s"),
                w->flops / w->seconds / roof * 100);
     if (!explain)
         return;
     printf("  1. %.6g flop / %.6g byte = %.4g flop/byte\n", w->flops, w->bytes, intensity);
-    printf("  2. peak: 2 x %u lanes x %.0f SMs x %.0f MHz = %s\n", w->is_double ? g->cc->fp64_lanes : g->cc->fp32_lanes, g->sms,
-           g->clock_mhz, scaled(a, peak, "flop/s"));
+    printf("  2. peak: 2 x %u lanes x %.0f SMs x %.0f MHz = %s\n", w->is_double ? g->cc->fp64_lanes : g->cc->fp32_lanes,
+           g->sms, g->clock_mhz, scaled(a, peak, "flop/s"));
     printf("  3. ridge: %s / %s = %.4g flop/byte\n", scaled(a, peak, "flop/s"), scaled(b, memory, "byte/s"), ridge);
     printf("  4. roof: the smaller of the peak and %.4g flop/byte x %s = %s\n", intensity, scaled(b, memory, "byte/s"),
            scaled(c, roof, "flop/s"));
@@ -91,7 +93,8 @@ static int from_profile(const char *path, const struct wg_gpu *given, bool expla
         double f64 = 2 * metric(WG_M_DFMA, l) + metric(WG_M_DADD, l) + metric(WG_M_DMUL, l);
         struct work w = {.flops = f32 + f64, .bytes = metric(WG_M_L2_SECTORS, l) * 32, .is_double = f64 > f32};
         char a[24], b[24];
-        printf("%u %s: %s, %s asked of L2\n", l->index, l->kernel, scaled(a, w.flops, "flop"), scaled(b, w.bytes, "byte"));
+        printf("%u %s: %s, %s asked of L2\n", l->index, l->kernel, scaled(a, w.flops, "flop"),
+               scaled(b, w.bytes, "byte"));
         if (!g)
             printf("  device '%s' is not known: give --device\n", l->device);
         else if (w.flops <= 0 || w.bytes <= 0)

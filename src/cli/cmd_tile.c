@@ -33,23 +33,27 @@ struct ask {
     unsigned from, to, top;
 };
 
-/* ---- arithmetic of one tile ------------------------------------------------------------------------------------------ */
+/* ---- arithmetic of one tile
+ * ------------------------------------------------------------------------------------------ */
 static void say_tile(const struct ask *a)
 {
     struct wg_calc_text t = {0};
     const struct wg_gemm *g = &a->g;
-    double naive = wg_gemm_reads_naive(g), tiled = wg_gemm_reads_tiled(g, &a->t), per = wg_tile_bytes_per_flop(g, &a->t);
+    double naive = wg_gemm_reads_naive(g), tiled = wg_gemm_reads_tiled(g, &a->t),
+           per = wg_tile_bytes_per_flop(g, &a->t);
     unsigned bm = a->t.bm, bn = a->t.bn;
     printf("tiles of %ux%u: %s reads, %s bytes; %.4g times fewer; %.6g flop/byte\n", bm, bn,
            wg_calc_grouped(&t, (uint64_t)tiled), wg_calc_grouped(&t, (uint64_t)tiled * g->bytes), naive / tiled,
            wg_gemm_flops(g) / (tiled * g->bytes));
     if (bm == bn)
-        printf("  %u/%u = %.6g bytes a flop; two %ux%u tiles take %s bytes of shared memory, four times as much at %u\n", g->bytes,
-               bm, per, bm, bm, wg_calc_grouped(&t, 2ull * bm * bm * g->bytes), 2 * bm);
+        printf(
+            "  %u/%u = %.6g bytes a flop; two %ux%u tiles take %s bytes of shared memory, four times as much at %u\n",
+            g->bytes, bm, per, bm, bm, wg_calc_grouped(&t, 2ull * bm * bm * g->bytes), 2 * bm);
     else
         printf("  %.6g bytes a flop\n", per);
     if (a->explain) {
-        printf("  1. a step of one along K brings %u + %u values to shared memory: %u bytes\n", bm, bn, (bm + bn) * g->bytes);
+        printf("  1. a step of one along K brings %u + %u values to shared memory: %u bytes\n", bm, bn,
+               (bm + bn) * g->bytes);
         printf("  2. they serve %u x %u multiply-adds: %u flops\n", bm, bn, 2 * bm * bn);
         printf("  3. %u / %u = %.6g bytes a flop\n", (bm + bn) * g->bytes, 2 * bm * bn, per);
     }
@@ -58,10 +62,11 @@ static void say_tile(const struct ask *a)
 static void say_rect(const struct ask *a)
 {
     unsigned c = a->t.tm, r = a->t.tn;
-    printf("a %ux%u rectangle in registers: %u reads of shared memory for %u multiply-adds: %.6g bytes each\n", c, r, c + r, c * r,
-           wg_tile_shared_bytes_per_madd(&a->g, &a->t));
+    printf("a %ux%u rectangle in registers: %u reads of shared memory for %u multiply-adds: %.6g bytes each\n", c, r,
+           c + r, c * r, wg_tile_shared_bytes_per_madd(&a->g, &a->t));
     if (a->explain)
-        printf("  %u x (%u + %u) / (%u x %u) = %.6g\n", a->g.bytes, c, r, c, r, wg_tile_shared_bytes_per_madd(&a->g, &a->t));
+        printf("  %u x (%u + %u) / (%u x %u) = %.6g\n", a->g.bytes, c, r, c, r,
+               wg_tile_shared_bytes_per_madd(&a->g, &a->t));
 }
 
 static int arithmetic(const struct ask *a)
@@ -71,7 +76,8 @@ static int arithmetic(const struct ask *a)
     if (g->m) {
         double naive = wg_gemm_reads_naive(g);
         printf("%llux%llux%llu, %u-byte values: %s flops, a multiply-add counted as two\n", (unsigned long long)g->m,
-               (unsigned long long)g->n, (unsigned long long)g->k, g->bytes, wg_calc_grouped(&t, (uint64_t)wg_gemm_flops(g)));
+               (unsigned long long)g->n, (unsigned long long)g->k, g->bytes,
+               wg_calc_grouped(&t, (uint64_t)wg_gemm_flops(g)));
         printf("naive: %s reads, %s bytes; %.6g flop/byte\n", wg_calc_grouped(&t, (uint64_t)naive),
                wg_calc_grouped(&t, (uint64_t)naive * g->bytes), 1.0 / g->bytes);
         if (a->explain)
@@ -84,10 +90,16 @@ static int arithmetic(const struct ask *a)
     return 0;
 }
 
-/* ---- search ------------------------------------------------------------------------------------------------------------- */
-struct found { struct wg_tile t; struct wg_tile_fit f; unsigned class; /* tenths that the bound lies above the best */ };
+/* ---- search
+ * ------------------------------------------------------------------------------------------------------------- */
+struct found {
+    struct wg_tile t;
+    struct wg_tile_fit f;
+    unsigned class; /* tenths that the bound lies above the best */
+};
 
-/* Lowest bound first, to a tenth, which is all such bounds can tell; then least pressure on everything; then most warps. */
+/* Lowest bound first, to a tenth, which is all such bounds can tell; then least pressure on everything; then most
+ * warps. */
 static int better(const void *x, const void *y)
 {
     const struct found *a = x, *b = y;
@@ -126,16 +138,17 @@ static enum out consider(const struct ask *a, const struct wg_tile *t, struct wg
 static void show(const struct ask *a, const struct found *v, size_t n)
 {
     struct wg_calc_text t = {0};
-    printf("%-11s %-5s %-4s %-6s %7s %5s %9s %6s %10s %10s %9s  %s\n", "tile", "step", "rect", "stages", "threads", "regs",
-           "shared, B", "occ, %", "B/flop L2", "B/madd sh", "bound, ms", "held by");
+    printf("%-11s %-5s %-4s %-6s %7s %5s %9s %6s %10s %10s %9s  %s\n", "tile", "step", "rect", "stages", "threads",
+           "regs", "shared, B", "occ, %", "B/flop L2", "B/madd sh", "bound, ms", "held by");
     for (size_t i = 0; i < n && i < a->top; i++) {
         char tile[24], rect[16];
         snprintf(tile, sizeof tile, "%ux%u", v[i].t.bm, v[i].t.bn);
         snprintf(rect, sizeof rect, "%ux%u", v[i].t.tm, v[i].t.tn);
-        printf("%-11s %-5u %-4s %-6u %7u %5u %9s %6.1f %10.4f %10.4g %9.4f  %s%s\n", tile, v[i].t.bk, rect, v[i].t.stages,
-               v[i].f.threads, v[i].f.registers, wg_calc_grouped(&t, v[i].f.shared), v[i].f.occupancy.occupancy * 100,
-               wg_tile_bytes_per_flop(&a->g, &v[i].t), wg_tile_shared_bytes_per_madd(&a->g, &v[i].t), v[i].f.bound * 1e3,
-               wg_tile_bound_name(v[i].f.holds), v[i].f.tail > 1.05 ? ", last wave" : "");
+        printf("%-11s %-5u %-4s %-6u %7u %5u %9s %6.1f %10.4f %10.4g %9.4f  %s%s\n", tile, v[i].t.bk, rect,
+               v[i].t.stages, v[i].f.threads, v[i].f.registers, wg_calc_grouped(&t, v[i].f.shared),
+               v[i].f.occupancy.occupancy * 100, wg_tile_bytes_per_flop(&a->g, &v[i].t),
+               wg_tile_shared_bytes_per_madd(&a->g, &v[i].t), v[i].f.bound * 1e3, wg_tile_bound_name(v[i].f.holds),
+               v[i].f.tail > 1.05 ? ", last wave" : "");
     }
     puts("Registers are estimated; bounds are the least time that arithmetic, shared memory, L2 or DRAM allow at the\n"
          "highest clock, times the last wave's loss. They rank; a kernel will take longer.");
@@ -166,7 +179,8 @@ static int search(const struct ask *a)
         t.bk = steps[k % 3], k /= 3;
         t.tm = rects[k % 5], k /= 5;
         t.tn = rects[k];
-        if ((a->have_tile && (t.bm != a->t.bm || t.bn != a->t.bn)) || (a->have_rect && (t.tm != a->t.tm || t.tn != a->t.tn)))
+        if ((a->have_tile && (t.bm != a->t.bm || t.bn != a->t.bn)) ||
+            (a->have_rect && (t.tm != a->t.tm || t.tn != a->t.tn)))
             continue;
         enum out o = consider(a, &t, &v[n].f);
         why[o]++;
@@ -187,14 +201,16 @@ static int search(const struct ask *a)
         qsort(v, n, sizeof *v, better);
         show(a, v, n);
     } else {
-        r = wg_calc_fail(CMD, "no tile fits: of those tried, registers stop %u, shared memory %u, the occupancy asked for %u",
-                         why[OUT_REGISTERS], why[OUT_SHARED], why[OUT_OCCUPANCY]);
+        r = wg_calc_fail(
+            CMD, "no tile fits: of those tried, registers stop %u, shared memory %u, the occupancy asked for %u",
+            why[OUT_REGISTERS], why[OUT_SHARED], why[OUT_OCCUPANCY]);
     }
     free(v);
     return r;
 }
 
-/* ---- options -------------------------------------------------------------------------------------------------------------- */
+/* ---- options
+ * -------------------------------------------------------------------------------------------------------------- */
 static bool shape(const char *name, const char *text, unsigned least, unsigned *a, unsigned *b)
 {
     int n = 0;
@@ -214,8 +230,8 @@ static bool gemm(struct ask *a, const char *text)
 {
     unsigned long long m, n, k;
     int end = 0;
-    if (sscanf(text, "%llux%llux%llu%n", &m, &n, &k, &end) != 3 || !end || text[end] || strchr(text, '-') || !m || !n || !k ||
-        m > 1 << 20 || n > 1 << 20 || k > 1 << 20) {
+    if (sscanf(text, "%llux%llux%llu%n", &m, &n, &k, &end) != 3 || !end || text[end] || strchr(text, '-') || !m || !n ||
+        !k || m > 1 << 20 || n > 1 << 20 || k > 1 << 20) {
         wg_calc_fail(CMD, "--gemm takes MxNxK, each from 1 to 1048576, not '%s'", text);
         return false;
     }
@@ -225,7 +241,10 @@ static bool gemm(struct ask *a, const char *text)
 
 static bool type(struct ask *a, const char *text)
 {
-    static const struct { const char *name; unsigned bytes; } types[] = {{"f32", 4}, {"f64", 8}, {"f16", 2}, {"bf16", 2}};
+    static const struct {
+        const char *name;
+        unsigned bytes;
+    } types[] = {{"f32", 4}, {"f64", 8}, {"f16", 2}, {"bf16", 2}};
     for (size_t i = 0; i < 4; i++)
         if (strcmp(types[i].name, text) == 0) {
             a->g.bytes = types[i].bytes;
@@ -251,10 +270,17 @@ static bool stages(struct ask *a, const char *text)
 }
 
 enum { O_GEMM = 256, O_TYPE, O_TILE, O_RECT, O_DEVICE, O_OCCUPANCY, O_STAGES, O_TOP, O_EXPLAIN, O_HELP };
-static const struct option options[] = {
-    {"gemm", 1, 0, O_GEMM}, {"type", 1, 0, O_TYPE}, {"tile", 1, 0, O_TILE}, {"rect", 1, 0, O_RECT}, {"device", 1, 0, O_DEVICE},
-    {"occupancy", 1, 0, O_OCCUPANCY}, {"stages", 1, 0, O_STAGES}, {"top", 1, 0, O_TOP}, {"explain", 0, 0, O_EXPLAIN},
-    {"help", 0, 0, O_HELP}, {0, 0, 0, 0}};
+static const struct option options[] = {{"gemm", 1, 0, O_GEMM},
+                                        {"type", 1, 0, O_TYPE},
+                                        {"tile", 1, 0, O_TILE},
+                                        {"rect", 1, 0, O_RECT},
+                                        {"device", 1, 0, O_DEVICE},
+                                        {"occupancy", 1, 0, O_OCCUPANCY},
+                                        {"stages", 1, 0, O_STAGES},
+                                        {"top", 1, 0, O_TOP},
+                                        {"explain", 0, 0, O_EXPLAIN},
+                                        {"help", 0, 0, O_HELP},
+                                        {0, 0, 0, 0}};
 
 static bool take(struct ask *a, int o)
 {

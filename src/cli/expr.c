@@ -183,7 +183,8 @@ static int64_t choice(struct reader *r)
     return c ? a : b;
 }
 
-enum wg_status wg_expr_eval(const char *text, const struct wg_expr_var *vars, size_t nvars, int64_t *out, struct wg_diag *d)
+enum wg_status wg_expr_eval(const char *text, const struct wg_expr_var *vars, size_t nvars, int64_t *out,
+                            struct wg_diag *d)
 {
     struct reader r = {.text = text, .p = text, .vars = vars, .nvars = nvars, .d = d};
     *out = choice(&r);
@@ -193,15 +194,17 @@ enum wg_status wg_expr_eval(const char *text, const struct wg_expr_var *vars, si
     return d->status;
 }
 
-/* ---- arrays ------------------------------------------------------------------------------------------------------------ */
+/* ---- arrays
+ * ------------------------------------------------------------------------------------------------------------ */
 unsigned wg_array_type_bytes(const char *s, size_t n, unsigned *parts)
 {
-    static const struct { const char *name; unsigned bytes; bool vectors; } scalars[] = {
-        {"char", 1, 1}, {"uchar", 1, 1}, {"bool", 1, 0}, {"int8_t", 1, 0}, {"uint8_t", 1, 0}, {"short", 2, 1},
-        {"ushort", 2, 1}, {"half", 2, 0}, {"__half", 2, 0}, {"__nv_bfloat16", 2, 0}, {"int16_t", 2, 0}, {"uint16_t", 2, 0},
-        {"int", 4, 1}, {"uint", 4, 1}, {"float", 4, 1}, {"int32_t", 4, 0}, {"uint32_t", 4, 0}, {"long", 8, 1},
-        {"ulong", 8, 1}, {"longlong", 8, 1}, {"ulonglong", 8, 1}, {"double", 8, 1}, {"int64_t", 8, 0}, {"uint64_t", 8, 0},
-        {"size_t", 8, 0}};
+    static const struct { const char *name; unsigned bytes; bool vectors;
+    } scalars[] = {
+        {"char", 1, 1},      {"uchar", 1, 1},    {"bool", 1, 0},    {"int8_t", 1, 0},   {"uint8_t", 1, 0},
+        {"short", 2, 1},     {"ushort", 2, 1},   {"half", 2, 0},    {"__half", 2, 0},   {"__nv_bfloat16", 2, 0},
+        {"int16_t", 2, 0},   {"uint16_t", 2, 0}, {"int", 4, 1},     {"uint", 4, 1},     {"float", 4, 1},
+        {"int32_t", 4, 0},   {"uint32_t", 4, 0}, {"long", 8, 1},    {"ulong", 8, 1},    {"longlong", 8, 1},
+        {"ulonglong", 8, 1}, {"double", 8, 1},   {"int64_t", 8, 0}, {"uint64_t", 8, 0}, {"size_t", 8, 0}};
     *parts = 1;
     if ((n == 5 && memcmp(s, "half2", 5) == 0) || (n == 7 && memcmp(s, "__half2", 7) == 0)) {
         *parts = 2;
@@ -235,7 +238,8 @@ enum wg_status wg_array_parse(const char *text, struct wg_array *out, struct wg_
 {
     struct reader r = {.text = text, .p = text, .d = d};
     *out = (struct wg_array){0};
-    while (skip_word(&r, "__shared__") || skip_word(&r, "static") || skip_word(&r, "volatile") || skip_word(&r, "const"))
+    while (skip_word(&r, "__shared__") || skip_word(&r, "static") || skip_word(&r, "volatile") ||
+           skip_word(&r, "const"))
         ;
     blanks(&r);
     const char *type = r.p;

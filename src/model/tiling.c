@@ -45,8 +45,8 @@ void wg_tile_evaluate(const struct wg_gpu *gpu, const struct wg_gemm *g, const s
 {
     *f = (struct wg_tile_fit){.threads = wg_tile_threads(t), .registers = wg_tile_registers(g, t),
                               .shared = wg_tile_shared_bytes(g, t), .tail = 1};
-    struct wg_occupancy_query q = {.threads = f->threads, .regs = f->registers, .dynamic_shared = f->shared, .carveout = -1,
-                                   .barriers = 1};
+    struct wg_occupancy_query q = {
+        .threads = f->threads, .regs = f->registers, .dynamic_shared = f->shared, .carveout = -1, .barriers = 1};
     wg_occupancy(gpu->cc, &q, &f->occupancy);
     double hz = gpu->clock_mhz * 1e6, madds = wg_gemm_flops(g) / 2;
     double peak = g->bytes == 8 ? wg_gpu_fp64_flops(gpu) : wg_gpu_fp32_flops(gpu);
@@ -56,7 +56,8 @@ void wg_tile_evaluate(const struct wg_gpu *gpu, const struct wg_gemm *g, const s
     f->seconds[WG_TILE_SHARED] = shared > 0 ? madds * wg_tile_shared_bytes_per_madd(g, t) / shared : 0;
     f->seconds[WG_TILE_L2] = l2 > 0 ? wg_gemm_reads_tiled(g, t) * g->bytes / l2 : 0;
     f->seconds[WG_TILE_DRAM] = gpu->dram_gbs > 0 ? once / (gpu->dram_gbs * 1e9) : 0;
-    double blocks = tiles(g->m, t->bm) * tiles(g->n, t->bn), waves = wg_occupancy_waves(gpu, &f->occupancy, (uint64_t)blocks);
+    double blocks = tiles(g->m, t->bm) * tiles(g->n, t->bn),
+           waves = wg_occupancy_waves(gpu, &f->occupancy, (uint64_t)blocks);
     if (waves > 0) {
         double whole = (double)(uint64_t)waves;
         f->tail = (whole < waves ? whole + 1 : whole) / waves;

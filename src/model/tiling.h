@@ -1,8 +1,9 @@
-/* tiling.h - the arithmetic of a tiled matrix product C = A x B on CUDA cores: reads, bytes per flop, what a tile takes.
+/* tiling.h - the arithmetic of a tiled matrix product C = A x B on CUDA cores: reads, bytes per flop, what a tile
+ * takes.
  *
- * Assumes: every block makes one bm x bn tile of C in steps of bk along K; each step brings bm x bk of A and bk x bn of B to
- * shared memory once; each thread keeps a tm x tn rectangle of C in registers and reads tm + tn values of shared memory for
- * tm x tn multiply-adds. A multiply-add is two flops. */
+ * Assumes: every block makes one bm x bn tile of C in steps of bk along K; each step brings bm x bk of A and bk x bn of
+ * B to shared memory once; each thread keeps a tm x tn rectangle of C in registers and reads tm + tn values of shared
+ * memory for tm x tn multiply-adds. A multiply-add is two flops. */
 #ifndef WG_MODEL_TILING_H
 #define WG_MODEL_TILING_H
 #include "model/occupancy.h"
@@ -35,5 +36,6 @@ struct wg_tile_fit {
     enum wg_tile_bound holds;
 };
 const char *wg_tile_bound_name(enum wg_tile_bound b);
-void wg_tile_evaluate(const struct wg_gpu *gpu, const struct wg_gemm *g, const struct wg_tile *t, struct wg_tile_fit *f);
+void wg_tile_evaluate(const struct wg_gpu *gpu, const struct wg_gemm *g, const struct wg_tile *t,
+                      struct wg_tile_fit *f);
 #endif
