@@ -90,7 +90,7 @@ enum wg_status wg_ptxas_find(char *path, size_t n)
 /* "... entry function 'name' for ..." or "Function properties for name": the name, NULL if it is neither. */
 static const char *after(const char *line, size_t n, const char *key, char quote, size_t *len)
 {
-    const char *p = memmem(line, n, key, strlen(key));
+    const char *p = line ? memmem(line, n, key, strlen(key)) : NULL;
     if (!p)
         return NULL;
     p += strlen(key);
@@ -137,6 +137,9 @@ enum wg_status wg_ptxas_parse(const char *text, size_t len, struct wg_arena *a, 
     struct wg_ptxas_kernel *k = NULL;
     bool mine = false; /* the properties being told are those of the entry itself, not of a function it calls */
     *n = 0;
+    *out = NULL;
+    if (!text)
+        return WG_OK;
     for (const char *p = text, *end = text + len; p < end;) {
         const char *nl = memchr(p, '\n', (size_t)(end - p));
         size_t ll = nl ? (size_t)(nl - p) : (size_t)(end - p), nn;
