@@ -30,7 +30,8 @@ INLINE uint32_t add3(uint32_t *sum, uint32_t x, uint32_t y)
     return carry;
 }
 
-/* The largest number of b[0..n-1] that have one and the same bit set; n is 8, 16 or 32. Counts all 32 columns at once. */
+/* The largest number of b[0..n-1] that have one and the same bit set; n is 8, 16 or 32. Counts all 32 columns at once.
+ */
 INLINE uint32_t most_in_a_column(const uint32_t *b, unsigned n)
 {
     uint32_t ones = 0, twos = 0, fours = 0, eights = 0, sixteens = 0, thirtytwos = 0;
@@ -117,8 +118,8 @@ INLINE uint32_t group_cost(const uint32_t unit[32], uint32_t mask, unsigned lo, 
     return n == 8 ? worst_bank(u, 8, banks) : n == 16 ? worst_bank(u, 16, banks) : worst_bank(u, 32, banks);
 }
 
-/* Whether each lane of mask finds lane i^1 at its address, or each finds lane i^2 so. An inactive neighbour agrees, unless
- * strict. */
+/* Whether each lane of mask finds lane i^1 at its address, or each finds lane i^2 so. An inactive neighbour agrees,
+ * unless strict. */
 static bool paired(const uint32_t *u, uint32_t mask, bool strict)
 {
     uint32_t apart1 = 0, apart2 = 0;
@@ -141,9 +142,9 @@ INLINE bool paired_full(const uint32_t *u, unsigned n)
     return !fold_or(one) || !fold_or(two);
 }
 
-/* Whether the two quarters of the half-warp at lo may share a pass. The upper half follows the published rule; the lower one
- * was seen to want both lanes of each pair active, unless the upper half is idle or has the same lanes active. A missing
- * last lane lets the upper half through. */
+/* Whether the two quarters of the half-warp at lo may share a pass. The upper half follows the published rule; the
+ * lower one was seen to want both lanes of each pair active, unless the upper half is idle or has the same lanes
+ * active. A missing last lane lets the upper half through. */
 static bool quarters_merge(const uint32_t *u, uint32_t mask, unsigned lo)
 {
     uint32_t half = mask & 0xffffu << lo;
@@ -203,7 +204,8 @@ INLINE void finish(struct wg_banks *out, uint32_t mask, unsigned bytes)
     out->ideal = packed < out->wavefronts ? packed : out->wavefronts;
 }
 
-WG_CLONES void wg_banks_of(enum wg_banks_op op, const uint32_t addr[32], uint32_t mask, unsigned bytes, struct wg_banks *out)
+WG_CLONES void wg_banks_of(enum wg_banks_op op, const uint32_t addr[32], uint32_t mask, unsigned bytes,
+                           struct wg_banks *out)
 {
     assert(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16);
     unsigned shift = bytes <= 4 ? 2 : bytes == 8 ? 3 : 4, n = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
@@ -267,7 +269,8 @@ void wg_banks_affine_of(enum wg_banks_op op, uint32_t base, int32_t stride, uint
             return;
         }
         if (step && step % unit == 0 && step < 1u << 26) {
-            /* n lanes over n unit-wide banks, all units distinct: gcd(units per step, n) lanes meet in each used bank */
+            /* n lanes over n unit-wide banks, all units distinct: gcd(units per step, n) lanes meet in each used bank
+             */
             out->ways = low_bit_at_most(step / unit, n);
             out->wavefronts = groups * out->ways;
             finish(out, mask, bytes);

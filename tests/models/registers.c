@@ -1,4 +1,5 @@
-/* registers.c - reading ptxas's words of several versions, finding it, the answers kept on disk, and a real one if there. */
+/* registers.c - reading ptxas's words of several versions, finding it, the answers kept on disk, and a real one if
+ * there. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -56,7 +57,8 @@ static void words_of_several_versions_are_read(void **state)
     assert_true(k[0].registers == 32 && k[0].barriers == 2 && k[0].spill_stores == 1192 && k[0].spill_loads == 1216);
     assert_true(k[0].stack == 888 && k[0].shared == 400);
     assert_string_equal(k[1].name, "_Z5smallPf");
-    assert_true(k[1].registers == 10 && k[1].barriers == 1 && k[1].spill_stores == 0 && k[1].stack == 0 && k[1].shared == 0);
+    assert_true(k[1].registers == 10 && k[1].barriers == 1 && k[1].spill_stores == 0 && k[1].stack == 0 &&
+                k[1].shared == 0);
     assert_int_equal(wg_ptxas_parse(old, sizeof old - 1, &a, &k, &n), WG_OK);
     assert_int_equal(n, 1);
     assert_true(k[0].registers == 21 && k[0].shared == 2048);
@@ -86,10 +88,12 @@ static void it_is_found_and_its_answer_kept(void **state)
     snprintf(tool, sizeof tool, "%s/ptxas", dir);
     snprintf(log, sizeof log, "%s/log", scratch);
     setenv("WG_TEST_LOG", log, 1);
-    write_tool(tool, "#!/bin/sh\n[ \"$1\" = --version ] && { echo 'release 99.1, V99.1.7'; exit 0; }\n"
-                     "echo \"$@\" >>\"$WG_TEST_LOG\"\n"
-                     "grep -q broken \"$3\" && { echo 'ptxas fatal: syntax error' >&2; exit 1; }\n"
-                     "echo \"ptxas info : Compiling entry function 'k' for 'sm_90'\"; echo 'ptxas info : Used 40 registers' >&2\n");
+    write_tool(
+        tool,
+        "#!/bin/sh\n[ \"$1\" = --version ] && { echo 'release 99.1, V99.1.7'; exit 0; }\n"
+        "echo \"$@\" >>\"$WG_TEST_LOG\"\n"
+        "grep -q broken \"$3\" && { echo 'ptxas fatal: syntax error' >&2; exit 1; }\n"
+        "echo \"ptxas info : Compiling entry function 'k' for 'sm_90'\"; echo 'ptxas info : Used 40 registers' >&2\n");
     char *old = strdup(getenv("PATH"));
     char with[8192];
     snprintf(with, sizeof with, "%s:%s", dir, old);
@@ -106,7 +110,8 @@ static void it_is_found_and_its_answer_kept(void **state)
         assert_string_equal(info->arch, "sm_90a");
         assert_int_equal(info->cached, again);
     }
-    assert_int_equal(wg_ptxas_info(ptx, sizeof ptx - 1, 100, &a, &info, &d), WG_OK); /* another architecture: asked again */
+    assert_int_equal(wg_ptxas_info(ptx, sizeof ptx - 1, 100, &a, &info, &d),
+                     WG_OK); /* another architecture: asked again */
     assert_false(info->cached);
     assert_string_equal(info->arch, "sm_100");
     assert_int_equal(wg_ptxas_info("broken", 6, 90, &a, &info, &d), WG_PARSE);
@@ -143,7 +148,8 @@ static void a_real_one_agrees_with_what_it_says(void **state)
     assert_int_equal(wg_ptxas_info(ptx, sizeof ptx - 1, 80, &a, &info, &d), WG_OK);
     const struct wg_ptxas_kernel *k = wg_ptxas_kernel(info, "tile");
     assert_non_null(k);
-    assert_true(k->shared == 4096 && k->barriers == 1 && k->spill_loads == 0 && k->registers >= 4 && k->registers <= 16);
+    assert_true(k->shared == 4096 && k->barriers == 1 && k->spill_loads == 0 && k->registers >= 4 &&
+                k->registers <= 16);
     assert_int_equal(wg_ptxas_info(ptx, sizeof ptx - 1, 9999, &a, &info, &d), WG_UNSUPPORTED);
     wg_diag_clear(&d);
     assert_int_equal(wg_ptxas_info("nonsense", 8, 80, &a, &info, &d), WG_PARSE);
