@@ -143,7 +143,8 @@ static bool is_pure(const struct wg_instr *in)
     enum wg_group g = wg_op_infos[in->op].group;
     bool carry = in->flags & WG_FLAG(CC) || in->op == WG_OP_ADDC || in->op == WG_OP_SUBC || in->op == WG_OP_MADC;
     return in->guard < 0 && !in->extra && !carry &&
-           (g == WG_GROUP_ALU || g == WG_GROUP_CVT || in->op == WG_OP_MOV || in->op == WG_OP_CVTA) && in->nops >= 2 && in->nops <= MAX_ARGS + 1 && in->ops[0].kind == WG_OPERAND_REG && in->ops[0].pair < 0;
+           (g == WG_GROUP_ALU || g == WG_GROUP_CVT || in->op == WG_OP_MOV || in->op == WG_OP_CVTA) &&
+           in->nops >= 2 && in->nops <= MAX_ARGS + 1 && in->ops[0].kind == WG_OPERAND_REG && in->ops[0].pair < 0;
 }
 
 static unsigned operand_tz(const struct wg_address_state *s, const struct wg_operand *o)

@@ -38,10 +38,9 @@ static bool file_directive(struct wg_parser *p)
 
 static bool loc_triple(struct wg_parser *p, uint32_t v[3])
 {
-    for (int i = 0; i < 3; i++)
-        if (!wg_parse_small(p, UINT32_MAX, i == 0 ? "a file number" : i == 1 ? "a line number" : "a column number", &v[i]))
-            return false;
-    return true;
+    return wg_parse_small(p, UINT32_MAX, "a file number", &v[0]) &&
+           wg_parse_small(p, UINT32_MAX, "a line number", &v[1]) &&
+           wg_parse_small(p, UINT32_MAX, "a column number", &v[2]);
 }
 
 static struct wg_loc_root *find_root(struct wg_loc_root *t, size_t cap, const uint32_t v[3])
@@ -52,7 +51,8 @@ static struct wg_loc_root *find_root(struct wg_loc_root *t, size_t cap, const ui
             return &t[k];
 }
 
-/* The place of a .loc is remembered with the call site it leads to, so that chains of inlined_at end at the outermost. */
+/* The place of a .loc is remembered with the call site it leads to, so that chains of inlined_at end at the
+ * outermost. */
 static struct wg_loc_root *root_slot(struct wg_parser *p, const uint32_t v[3])
 {
     if (p->nlocs * 2 >= p->cap_locs) {
