@@ -5,7 +5,9 @@
 // wants: st.global.cs.f32
 // wants: st.global.wt.v4.s32
 // wants: isspacep.shared
-// wants: ld.global.v4.f32
+// wants: ld.global.v[24]
+// never: _Znwm
+// never: _ZdlPv
 // wants: .extern .shared
 // wants: vprintf
 // wants: malloc
