@@ -417,9 +417,9 @@ int main()
     test_small();
     test_groups();
     test_grid();
-    test_matrix();
     test_copies();
     test_rest();
+    test_matrix();
     std::printf("headers: %s\n", failed ? "FAIL" : "PASS");
     return failed;
 }
