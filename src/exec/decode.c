@@ -701,6 +701,7 @@ struct wg_unit *wg_decode_function(struct wg_decoder *d, const struct wg_functio
     u->code = c;
     c->fn = f;
     c->kernel = d->kc;
+    c->address = wg_function_address(d->m, f->name);
     c->site0 = d->kc->nsites;
     d->kc->nsites += f->ninstrs;
     if (!wg_cfg_build(f, d->a, &u->cfg) ||

@@ -399,7 +399,7 @@ H(icall)
     const struct wg_code *code = NULL;
     uint32_t k;
     for (k = 0; k < d->ncandidates; k++)
-        if (WG_CODE_WINDOW + 16ull * d->candidates[k]->fn->sym->index == fp[first]) {
+        if (d->candidates[k]->address == fp[first]) {
             code = d->candidates[k];
             break;
         }
