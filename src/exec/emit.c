@@ -194,9 +194,18 @@ static struct wg_val get_symbol(struct wg_emit *e, const struct wg_operand *o, e
     uint64_t off = 0;
     unsigned bytes = wg_container(t) < 4 ? 8 : wg_container(t);
     if (o->sym->kind == WG_SYMBOL_PARAM || o->sym->space == WG_SPACE_PARAM) {
-        if (!e->fn->is_entry || o->sym->kind != WG_SYMBOL_PARAM) {
-            wg_emit_refuse(e, "the address of a call parameter");
+        if (o->sym->kind != WG_SYMBOL_PARAM) {
+            wg_emit_refuse(e, "the address of a call's argument");
             return val(wg_emit_const(e, 0), WG_CLASS_S, bytes);
+        }
+        if (!e->fn->is_entry) {
+            struct wg_val v = val(wg_emit_temp(e, 8), WG_CLASS_S, 8);
+            struct wg_inst *i = wg_emit_h(e, WG_H_LOCAL_ADDR);
+            if (i) {
+                i->d = v.off;
+                i->imm = (int64_t)wg_param_home(e->fn, o->sym) + o->imm;
+            }
+            return v;
         }
         struct wg_val v = val(wg_emit_temp(e, 8), WG_CLASS_S, 8);
         struct wg_inst *i = wg_emit_h(e, WG_H_KPARAM_ADDR);
