@@ -55,6 +55,8 @@ INLINE uint32_t most_in_a_column(const uint32_t *b, unsigned n)
 
 /* Most distinct units (words, or whole accesses of 8 and 16 bytes, which span as many banks) in one of `banks` banks.
  * u[0..n-1] are the lanes' units, n 8, 16 or 32; lanes that repeat a unit change nothing. */
+static uint32_t worst_bank_16(const uint32_t *u, uint32_t banks);
+static uint32_t worst_bank_8(const uint32_t *u, uint32_t banks);
 INLINE uint32_t worst_bank(const uint32_t *u, unsigned n, uint32_t banks)
 {
     v8 used = {0}, changes = {0}, fell = {0}, one = used + 1;
@@ -77,6 +79,8 @@ INLINE uint32_t worst_bank(const uint32_t *u, unsigned n, uint32_t banks)
             return steps + 1;
         for (unsigned i = n; --i > 0;)
             b[i] = u[i] == u[i - 1] ? 0 : b[i];
+    } else if (n > 8 && memcmp(u, u + n / 2, n / 2 * sizeof *u) == 0) { /* rows of a narrow block repeat each other */
+        return n == 32 ? worst_bank_16(u, banks) : worst_bank_8(u, banks);
     } else {
         uint32_t tag[256], slots = n * 8, shift = n == 32 ? 24 : n == 16 ? 25 : 26; /* a small hash of the units seen */
         memset(tag, 0xff, slots * sizeof *tag);
@@ -90,6 +94,9 @@ INLINE uint32_t worst_bank(const uint32_t *u, unsigned n, uint32_t banks)
     }
     return most_in_a_column(b, n);
 }
+
+static uint32_t worst_bank_16(const uint32_t *u, uint32_t banks) { return worst_bank(u, 16, banks); }
+static uint32_t worst_bank_8(const uint32_t *u, uint32_t banks) { return worst_bank(u, 8, banks); }
 
 /* Most lanes, repeats and all, in one bank: what atomics cost. */
 INLINE uint32_t busiest_bank(const uint32_t *u, uint32_t mask, uint32_t banks)
