@@ -243,8 +243,7 @@ WG_API(cudaMemcpyBatchAsync, CONTEXT,
 WG_PTSZ(cudaMemcpyBatchAsync, (void **, void **, size_t *, size_t, void *, size_t *, size_t, size_t *, void *));
 #endif
 
-/* ---- variables of the program --------------------------------------------------------------------------------------
- */
+/* ---- variables of the program ----------------------------------------------------------------------------------- */
 
 static enum cudaError symbol_at(struct wg_shim *s, const void *symbol, size_t n, size_t offset, char **out)
 {

@@ -139,8 +139,7 @@ WG_API(cudaFuncGetParamInfo, CONTEXT, (const void *func, size_t i, size_t *offse
     return cudaSuccess;
 }
 
-/* ---- occupancy ------------------------------------------------------------------------------------------------------
- */
+/* ---- occupancy -------------------------------------------------------------------------------------------------- */
 
 static enum cudaError blocks_per_sm(struct wg_shim *s, int *out, const void *func, int threads, size_t shared)
 {

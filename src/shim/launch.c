@@ -259,8 +259,7 @@ WG_API(cudaLaunchKernelExC, CONTEXT, (const struct cudaLaunchConfig *c, const vo
 }
 WG_PTSZ(cudaLaunchKernelExC, (const struct cudaLaunchConfig *, const void *, void **));
 
-/* ---- the calls that compilers emitted before CUDA 9.2, and clang still emits without a stated SDK version ----------
- */
+/* ---- the calls that compilers emitted before CUDA 9.2, and clang still emits without a stated SDK version ------- */
 
 WG_API(cudaConfigureCall, NOTHING, (struct wg_dim3 grid, struct wg_dim3 block, size_t shared, void *stream),
        (grid, block, shared, stream))

@@ -378,7 +378,7 @@ enum wg_status wg_profile_write(const struct wg_profile *p, const char *path, ch
         snprintf(err, n, "%s: cannot be written", path);
         return WG_IO;
     }
-    fprintf(f, "%zu launches\n", p->nlaunches);
+    fprintf(f, "%zu launches of %s\n", p->nlaunches, p->program);
     fclose(f);
     return WG_OK;
 }
