@@ -263,8 +263,8 @@ static unsigned version_of(struct token t)
     return part[0] * 1000 + part[1];
 }
 
-/* Order: header, files, declarations of functions, variables, code; so that whatever the unit, a name is known before it
- * is used. */
+/* Order: header, files, declarations of functions, variables, code; so that whatever the unit, a name is known before
+ * it is used. */
 static void write_all(FILE *f, const struct unit *u, size_t n, struct symbol *all, struct wg_arena *a)
 {
     struct token newest = {0}, target = {0};
@@ -278,7 +278,8 @@ static void write_all(FILE *f, const struct unit *u, size_t n, struct symbol *al
                 target = value;
         }
     if (newest.n && target.n)
-        fprintf(f, ".version %.*s\n.target %.*s\n.address_size 64\n", (int)newest.n, newest.at, (int)target.n, target.at);
+        fprintf(f, ".version %.*s\n.target %.*s\n.address_size 64\n", (int)newest.n, newest.at, (int)target.n,
+                target.at);
     for (int round = 0; round < 4; round++) {
         unsigned shift = 0;
         for (size_t i = 0; i < n; shift += u[i++].files) {

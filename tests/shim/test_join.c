@@ -7,10 +7,11 @@ static const char first[] = "//\n.version 8.0\n.target sm_80\n.address_size 64\n
     ".global .align 1 .b8 $str[3] = {72, 105, 0};\n.weak .func tmpl() { ret; }\n"
     ".visible .entry k()\n{\n\t.loc 1 10 3\n\tmov.u64 %rd1, $str;\n\tcall (r), helper, (x);\n\tret; // $str\n}\n";
 static const char second[] = ".version 8.3\n.target sm_80\n.address_size 64\n.file 1 \"b;{.cu\"\n.file 2 \"c.cu\"\n"
-    ".visible .global .align 4 .u32 shared_var = 5;\n.global .align 1 .b8 $str[2] = {65, 0};\n"
-    ".weak .func tmpl() { ret; }\n.func inner() { ret; }\n"
-    ".visible .func (.param .b32 r) helper (.param .b32 x)\n{\n\t.loc\t2 7 1, function_name $L__info, inlined_at 1 5 1\n"
-    "\tmov.u64 %rd1, $str;\n\tcall inner;\n\tret;\n}\n\t.section .debug_str\n{\n.b8 1\n}\n";
+                             ".visible .global .align 4 .u32 shared_var = 5;\n.global .align 1 .b8 $str[2] = {65, 0};\n"
+                             ".weak .func tmpl() { ret; }\n.func inner() { ret; }\n"
+                             ".visible .func (.param .b32 r) helper (.param .b32 x)\n{\n\t.loc\t2 7 1, function_name "
+                             "$L__info, inlined_at 1 5 1\n"
+                             "\tmov.u64 %rd1, $str;\n\tcall inner;\n\tret;\n}\n\t.section .debug_str\n{\n.b8 1\n}\n";
 
 static unsigned count(const char *text, const char *what)
 {
