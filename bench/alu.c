@@ -45,6 +45,10 @@ static void measure(const char *name, const char *ptx, struct wg_alu_form form)
     memset(code, 0, sizeof code);
     for (int k = 0; k < SLOTS * SLOT / 4; k++)
         ((float *)R)[k] = 1.0f + (float)(k % 7) / 8;
+    if (in->op == WG_OP_SHL) { /* a distance */
+        memset(R + 7 * SLOT, 0, SLOT);
+        R[7 * SLOT] = 5;
+    }
     memset(R, 0xff, 4);
     for (int k = 0; k < CHAIN; k++) { /* four independent chains, as unrolled code has */
         code[k].fn = wg_alu_select(in, form, &code[k]);
