@@ -33,8 +33,9 @@ WG_INLINE f64 sat_f64(f64 x) { return x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0; }
 /* s is a nearest double to a value that differs from it by something of the sign of e (0: equal). */
 WG_INLINE f64 to_odd(f64 s, f64 e)
 {
-    const u64 u = wg_f64_bits(s), step = (e > 0) == (s > 0) ? 1 : ~0ull;
-    return wg_bits_f64(!(u & 1) && (e > 0 || e < 0) ? u + step : u);
+    /* towards zero, then the lowest bit set; NaN in e means that s is infinite or NaN */
+    const u64 inexact = __builtin_islessgreater(e, 0.0) ? 1 : 0, back = (wg_f64_bits(s) ^ wg_f64_bits(e)) >> 63;
+    return wg_bits_f64((wg_f64_bits(s) - (back & inexact)) | inexact);
 }
 /* Doubles here are sums and products of floats: far from overflow and underflow. */
 WG_INLINE f64 odd_sum(f64 p, f64 c)

@@ -38,7 +38,14 @@ WG_INLINE u16 add_f16(u16 a, u16 b) { return F2H(H2F(a) + H2F(b)); }
 WG_INLINE u16 sub_f16(u16 a, u16 b) { return F2H(H2F(a) - H2F(b)); }
 WG_INLINE u16 mul_f16(u16 a, u16 b) { return F2H(H2F(a) * H2F(b)); }
 WG_INLINE f32 fma_odd(f32 a, f32 b, f32 c) { return odd_f32(odd_sum((f64)a * b, c)); }
-WG_INLINE u16 fma_f16(u16 a, u16 b, u16 c) { return F2H(fma_odd(H2F(a), H2F(b), H2F(c))); }
+/* The same for values of f16: their product is exact in f32, and 24 bits rounded to odd are enough. */
+WG_INLINE f32 fma_odd_f16(f32 a, f32 b, f32 c)
+{
+    const f32 p = a * b, s = p + c, t = s - p, e = (p - (s - t)) + (c - t);
+    const u32 inexact = __builtin_islessgreater(e, 0.0f) ? 1 : 0, back = (wg_f32_bits(s) ^ wg_f32_bits(e)) >> 31;
+    return wg_bits_f32((wg_f32_bits(s) - (back & inexact)) | inexact);
+}
+WG_INLINE u16 fma_f16(u16 a, u16 b, u16 c) { return F2H(fma_odd_f16(H2F(a), H2F(b), H2F(c))); }
 WG_INLINE u16 add_bf16(u16 a, u16 b) { return F2B(B2F(a) + B2F(b)); }
 WG_INLINE u16 sub_bf16(u16 a, u16 b) { return F2B(B2F(a) - B2F(b)); }
 WG_INLINE u16 mul_bf16(u16 a, u16 b) { return F2B(odd_f32((f64)B2F(a) * B2F(b))); }
