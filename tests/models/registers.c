@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "model/pressure.h"
 #include "model/registers.h"
 
 static char scratch[] = "/tmp/wg-registers-XXXXXX";
@@ -164,6 +165,80 @@ static void a_launch_occupies_at_least_16(void **state)
     assert_int_equal(wg_registers_at_launch(60, 8), 8);
 }
 
+/* Pressure of PTX whose answer can be counted by hand. */
+static void pressure_is_what_is_live(void **state)
+{
+    (void)state;
+    static const char ptx[] =
+        ".version 7.0\n.target sm_80\n.address_size 64\n"
+        ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p1;\n.reg .b32 %r<5>;\n.reg .b64 %rd<3>;\n"
+        "ld.param.u64 %rd1, [p];\n"            /* a parameter: 2 registers that can be made again */
+        "mov.u32 %r1, %tid.x;\n"
+        "mul.wide.u32 %rd2, %r1, 4;\n"         /* rd1 2, r1 1, rd2 2: 5, 3 of them to keep */
+        "add.s64 %rd2, %rd1, %rd2;\n"
+        "LOOP:\nld.global.u32 %r2, [%rd2];\n" /* r1, rd2, r2 */
+        "ld.global.u32 %r3, [%rd2+4];\n"       /* r1, rd2, r2, r3: 5 */
+        "add.u32 %r4, %r2, %r3;\n"
+        "st.global.u32 [%rd2], %r4;\n"
+        "add.u32 %r1, %r1, 1;\n"
+        "setp.lt.u32 %p1, %r1, 100;\n"         /* a predicate takes no register */
+        "@%p1 bra LOOP;\n"
+        "ret;\n}\n";
+    struct wg_ptx_module *m;
+    struct wg_diag d = {0};
+    struct wg_pressure p;
+    assert_int_equal(wg_ptx_parse(ptx, sizeof ptx - 1, "k.ptx", &m, &d), WG_OK);
+    struct wg_function *f = wg_ptx_function(m, "k");
+    assert_non_null(f);
+    assert_int_equal(wg_pressure(f, &p), WG_OK);
+    assert_int_equal(p.live, 5);
+    assert_int_equal(p.all, 5);
+    assert_int_equal(p.instructions, f->ninstrs);
+    struct wg_register_estimate e;
+    p.live = p.all = 1000;
+    wg_register_estimate(f, &p, 90, &e);
+    assert_true(e.low <= e.likely && e.likely <= e.high && e.high == 255);
+    f->maxntid[0] = 1024, f->minnctapersm = 2; /* 65,536 / 2,048 */
+    wg_register_estimate(f, &p, 90, &e);
+    assert_true(e.low == 32 && e.high == 32);
+    f->maxnreg = 24;
+    wg_register_estimate(f, &p, 90, &e);
+    assert_true(e.likely == 24);
+    wg_ptx_free(m);
+}
+
+/* Kernels of public programs that were not used to fit the constants. */
+static void estimates_hold_on_other_kernels(void **state)
+{
+    (void)state;
+    char path[4096], line[256];
+    const char *dir = getenv("WG_TEST_DATA");
+    snprintf(path, sizeof path, "%s/registers.csv", dir ? dir : "tests/models/data");
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    unsigned rows = 0, held = 0, inside = 0, near = 0;
+    while (fgets(line, sizeof line, f)) {
+        struct wg_pressure p;
+        struct wg_register_estimate e;
+        const struct wg_function plain = {0};
+        unsigned regs;
+        if (line[0] == '#')
+            continue;
+        assert_int_equal(sscanf(line, "%u,%u,%u,%u", &p.live, &p.all, &p.instructions, &regs), 4);
+        if (rows++ % 2 == 0)
+            continue;
+        regs = wg_registers_at_launch(90, regs);
+        wg_register_estimate(&plain, &p, 90, &e);
+        held++;
+        inside += e.low <= regs && regs <= e.high;
+        near += e.likely * 100 >= regs * 75 && e.likely * 100 <= regs * 133;
+    }
+    fclose(f);
+    assert_true(held >= 50);
+    assert_true(inside * 100 >= held * 88); /* low to high holds nine of ten */
+    assert_true(near * 100 >= held * 60);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +246,8 @@ int main(void)
         cmocka_unit_test(it_is_found_and_its_answer_kept),
         cmocka_unit_test(a_real_one_agrees_with_what_it_says),
         cmocka_unit_test(a_launch_occupies_at_least_16),
+        cmocka_unit_test(pressure_is_what_is_live),
+        cmocka_unit_test(estimates_hold_on_other_kernels),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
