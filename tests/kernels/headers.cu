@@ -417,8 +417,8 @@ int main()
     test_small();
     test_groups();
     test_grid();
-    test_copies();
     test_rest();
+    test_copies();
     test_matrix();
     std::printf("headers: %s\n", failed ? "FAIL" : "PASS");
     return failed;
