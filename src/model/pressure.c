@@ -24,8 +24,8 @@ struct flow {
 
 static bool ends_block(const struct wg_instr *i)
 {
-    return i->op == WG_OP_BRA || i->op == WG_OP_BRX || i->op == WG_OP_BRX_IDX || i->op == WG_OP_RET || i->op == WG_OP_EXIT ||
-           i->op == WG_OP_TRAP;
+    return i->op == WG_OP_BRA || i->op == WG_OP_BRX || i->op == WG_OP_BRX_IDX || i->op == WG_OP_RET ||
+           i->op == WG_OP_EXIT || i->op == WG_OP_TRAP;
 }
 
 static void mark_targets(const struct wg_instr *i, uint32_t n, uint8_t *leader)
@@ -79,10 +79,11 @@ static void find_cheap(struct flow *w)
             const struct wg_instr *in = &f->instrs[i];
             if (!wg_address_regs(in, writes, &nw, reads, &nr))
                 continue;
-            bool cheap = (in->op == WG_OP_LD && in->space == WG_SPACE_PARAM && f->is_entry && nr == 0) ||
-                         ((in->op == WG_OP_MOV || in->op == WG_OP_CVTA) && in->nops == 2 &&
-                          (in->ops[1].kind == WG_OPERAND_IMM || in->ops[1].kind == WG_OPERAND_SYMBOL ||
-                           (in->ops[1].kind == WG_OPERAND_REG && in->ops[1].reg >= 0 && w->cheap[in->ops[1].reg] == 1)));
+            bool cheap =
+                (in->op == WG_OP_LD && in->space == WG_SPACE_PARAM && f->is_entry && nr == 0) ||
+                ((in->op == WG_OP_MOV || in->op == WG_OP_CVTA) && in->nops == 2 &&
+                 (in->ops[1].kind == WG_OPERAND_IMM || in->ops[1].kind == WG_OPERAND_SYMBOL ||
+                  (in->ops[1].kind == WG_OPERAND_REG && in->ops[1].reg >= 0 && w->cheap[in->ops[1].reg] == 1)));
             for (uint32_t k = 0; k < nw; k++) {
                 uint8_t *c = &w->cheap[writes[k]];
                 if (!cheap)

@@ -4,8 +4,8 @@
 #include "ptx/module.h"
 
 struct wg_pressure {
-    uint32_t live;   /* most 32-bit registers live at once; values that can be made again for nothing (constants, parameters,
-                        addresses of variables) and predicates are not counted */
+    uint32_t live;   /* most 32-bit registers live at once; values that can be made again for nothing (constants,
+                        parameters,   addresses of variables) and predicates are not counted */
     uint32_t all;    /* the same with those values */
     uint32_t instructions;
 };
@@ -14,9 +14,9 @@ enum wg_status wg_pressure(const struct wg_function *f, struct wg_pressure *out)
 
 /* Registers a thread occupies at launch; ptxas gave 9 of 10 kernels something from low to high. */
 struct wg_register_estimate { unsigned likely, low, high; };
-/* From the pressure, for a compute capability (90 for 9.0), within what .maxnreg, .maxntid and .minnctapersm allow. Rough: half
- * of the kernels not used to fit it lie within 17 % of likely, a third within 10 % (tests/models/data/registers.csv); what ptxas
- * unrolls and reorders is not followed. */
+/* From the pressure, for a compute capability (90 for 9.0), within what .maxnreg, .maxntid and .minnctapersm allow.
+ * Rough: half of the kernels not used to fit it lie within 17 % of likely, a third within 10 %
+ * (tests/models/data/registers.csv); what ptxas unrolls and reorders is not followed. */
 void wg_register_estimate(const struct wg_function *f, const struct wg_pressure *p, unsigned sm,
                           struct wg_register_estimate *out);
 #endif

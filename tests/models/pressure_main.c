@@ -1,4 +1,5 @@
-/* pressure_main.c - prints the register pressure of every kernel of PTX files; tools/calibrate_registers.py reads it. */
+/* pressure_main.c - prints the register pressure of every kernel of PTX files; tools/calibrate_registers.py reads it.
+ */
 #include "base/arena.h"
 #include "model/pressure.h"
 #include <stdio.h>
