@@ -371,6 +371,7 @@ static void atomic(struct wg_emit *e)
         d->val[k] = tmp[k].off;
         d->result = 1;
     }
+    d->ones = !d->result && in->atom == WG_ATOM_ADD && d->n == 1 && b->kind == WG_OPERAND_IMM && !b->is_float && b->imm == 1;
     struct wg_inst *i = wg_emit_guarded(e, WG_H_ATOM);
     if (!i)
         return;

@@ -25,6 +25,7 @@ struct wg_mem_desc {
     uint8_t store, guarded, counted;
     uint8_t atom, type; /* atomics: enum wg_atom, enum wg_type */
     uint8_t result;     /* atomics: 0 when nothing reads it */
+    uint8_t ones;       /* atomics: add of the constant 1 whose result nothing reads: the hardware counts lanes */
     uint8_t order, scope;
     uint8_t merge_n;    /* accesses that ptxas would join into this one; 0: counted on its own */
     uint8_t merged_away; /* counted by its leader */

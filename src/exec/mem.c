@@ -32,10 +32,10 @@ static __attribute__((noinline)) void count_global_model(struct wg_site_count *c
     count_coalesced(c, &x);
 }
 static __attribute__((noinline)) void count_shared_model(struct wg_site_count *c, uint32_t base, int32_t stride,
-                                                         uint32_t on, unsigned bytes)
+                                                         uint32_t on, unsigned bytes, bool store)
 {
     struct wg_banks x;
-    wg_banks_affine(base, stride, on, bytes, &x);
+    wg_banks_affine_of(store ? WG_BANKS_STORE : WG_BANKS_LOAD, base, stride, on, bytes, &x);
     count_shared(c, &x, on, bytes);
 }
 WG_INLINE void count_global_affine(struct wg_warp *w, const struct wg_inst *i, uint64_t base, int64_t stride,
@@ -60,7 +60,7 @@ WG_INLINE void count_global_affine(struct wg_warp *w, const struct wg_inst *i, u
     }
 }
 WG_INLINE void count_shared_affine(struct wg_warp *w, const struct wg_inst *i, uint32_t base, int32_t stride, uint32_t on,
-                                   unsigned bytes)
+                                   unsigned bytes, bool store)
 {
     struct wg_site_count *c = &w->site[i->site];
     if (bytes == 4 && (stride == 4 || stride == 0)) {
@@ -69,7 +69,7 @@ WG_INLINE void count_shared_affine(struct wg_warp *w, const struct wg_inst *i, u
         c->wavefronts_ideal++;
         c->bytes += (uint32_t)__builtin_popcount(on) * 4u;
     } else {
-        count_shared_model(c, base, stride, on, bytes);
+        count_shared_model(c, base, stride, on, bytes, store);
     }
 }
 
@@ -201,7 +201,7 @@ static const struct wg_inst *general_shared(struct wg_warp *w, const struct wg_i
         for (unsigned l = 0; l < 32; l++)
             a32[l] = (uint32_t)addr[l];
         struct wg_banks x;
-        wg_banks(a32, on, bytes, &x);
+        wg_banks_of(d->store ? WG_BANKS_STORE : WG_BANKS_LOAD, a32, on, bytes, &x);
         count_shared(&w->site[i->site], &x, on, bytes);
     }
     w->wk->changes += d->store;
@@ -309,7 +309,7 @@ WG_INLINE const struct wg_inst *ld_s(struct wg_warp *w, const struct wg_inst *i,
             return slow(w, i, R);
         p = w->blk->shared + a;
         if (counted)
-            count_shared_affine(w, i, (uint32_t)a, 0, on, bytes);
+            count_shared_affine(w, i, (uint32_t)a, 0, on, bytes, false);
     } else {
         if (__builtin_expect(a < w->wk->lo || a > w->wk->hi - bytes || (a & (bytes - 1)), 0))
             return slow(w, i, R);
@@ -354,7 +354,7 @@ LD_S(ld_s_s4c, true, true, 4, 1)
                                      hi > UINT32_MAX, 0))                                                              \
                 return slow(w, i, R);                                                                                  \
             if (counted)                                                                                               \
-                count_shared_affine(w, i, (uint32_t)base, (int32_t)stride, on, bytes);                                 \
+                count_shared_affine(w, i, (uint32_t)base, (int32_t)stride, on, bytes, store);                          \
             mem = w->blk->shared;                                                                                      \
         } else {                                                                                                       \
             if (__builtin_expect(lo < w->wk->lo || hi > w->wk->hi - bytes ||                                           \
@@ -446,13 +446,13 @@ static __attribute__((noinline)) void count_v64(struct wg_warp *w, const struct 
     count_coalesced(&w->site[i->site], &x);
 }
 static __attribute__((noinline)) void count_v32(struct wg_warp *w, const struct wg_inst *i, const uint32_t *a,
-                                                uint32_t on, uint32_t disp, unsigned bytes)
+                                                uint32_t on, uint32_t disp, unsigned bytes, bool store)
 {
     uint32_t at[WG_LANES] __attribute__((aligned(64)));
     for (unsigned l = 0; l < 32; l++)
         at[l] = a[l] + disp;
     struct wg_banks x;
-    wg_banks(at, on, bytes, &x);
+    wg_banks_of(store ? WG_BANKS_STORE : WG_BANKS_LOAD, at, on, bytes, &x);
     count_shared(&w->site[i->site], &x, on, bytes);
 }
 #define ACCESS_V(name, T, is_shared, counted, store)                                                                   \
@@ -471,7 +471,7 @@ static __attribute__((noinline)) void count_v32(struct wg_warp *w, const struct 
             if (__builtin_expect(!range_v32(a32, on, (uint32_t)disp, w->blk->shared_bytes, bytes), 0))                 \
                 return slow(w, i, R);                                                                                  \
             if (counted)                                                                                               \
-                count_v32(w, i, a32, on, (uint32_t)disp, bytes);                                                       \
+                count_v32(w, i, a32, on, (uint32_t)disp, bytes, store);                                                \
             mem = w->blk->shared;                                                                                      \
         } else {                                                                                                       \
             if (__builtin_expect(!range_v64(a64, on, disp, w->wk->lo, w->wk->hi, bytes), 0))                           \
