@@ -74,3 +74,15 @@ const char *wg_calc_grouped(struct wg_calc_text *t, uint64_t v)
     out[k] = 0;
     return out;
 }
+
+bool wg_calc_block(const char *cmd, const char *text, unsigned *bx, unsigned *by)
+{
+    int n = 0;
+    *by = 1;
+    if ((sscanf(text, "%ux%u%n", bx, by, &n) == 2 && n && !text[n]) ||
+        (n = 0, sscanf(text, "%u%n", bx, &n) == 1 && n && !text[n]))
+        if (*bx >= 1 && *by >= 1 && *bx <= 1024 && *by <= 1024 && *bx * *by <= 1024)
+            return true;
+    wg_calc_fail(cmd, "--block takes a shape such as 32x8, at most 1024 threads, not '%s'", text);
+    return false;
+}

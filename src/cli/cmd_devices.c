@@ -20,13 +20,13 @@ static void usage(void)
 
 static void list(void)
 {
-    printf("%-10s %-17s %4s %4s %9s %15s %11s %9s %13s\n", "device", "chip", "cc", "SMs", "clock", "memory", "bandwidth", "L2",
-           "fp32 peak");
+    printf("%-10s %-17s %4s %4s %9s %15s %11s %9s %13s\n", "device", "chip", "cc", "SMs", "clock", "memory",
+           "bandwidth", "L2", "fp32 peak");
     for (size_t i = 0; i < wg_gpu_count(); i++) {
         const struct wg_gpu *g = wg_gpu_at(i);
-        printf("%-10s %-17s %2u.%u %4.0f %5.0f MHz %4.0f GiB %-6s %6.0f GB/s %5.1f MiB %6.1f TFLOP/s\n", g->name, g->chip,
-               g->cc->major, g->cc->minor, g->sms, g->clock_mhz, g->memory_bytes / (1 << 30), g->memory, g->dram_gbs,
-               g->l2_bytes / (1 << 20), wg_gpu_fp32_flops(g) / 1e12);
+        printf("%-10s %-17s %2u.%u %4.0f %5.0f MHz %4.0f GiB %-6s %6.0f GB/s %5.1f MiB %6.1f TFLOP/s\n", g->name,
+               g->chip, g->cc->major, g->cc->minor, g->sms, g->clock_mhz, g->memory_bytes / (1 << 30), g->memory,
+               g->dram_gbs, g->l2_bytes / (1 << 20), wg_gpu_fp32_flops(g) / 1e12);
     }
     printf("Compute capabilities:");
     for (size_t i = 0; i < wg_cc_count(); i++)

@@ -48,8 +48,9 @@ struct ask {
     bool explain, csv;
 };
 
-static const char csv_header[] = "cc,threads,regs,static_smem,dynamic_smem,carveout_pct,barriers,active_blocks,limit_regs,"
-                                 "limit_smem,limit_warps,limit_blocks,occupancy,limiting_mask";
+static const char csv_header[] =
+    "cc,threads,regs,static_smem,dynamic_smem,carveout_pct,barriers,active_blocks,limit_regs,"
+    "limit_smem,limit_warps,limit_blocks,occupancy,limiting_mask";
 
 static long long csv_limit(unsigned l) { return l == WG_NO_LIMIT ? -1 : (long long)l; }
 
@@ -58,15 +59,25 @@ static void csv_row(const struct wg_cc *cc, const struct wg_occupancy_query *q)
     struct wg_occupancy o;
     wg_occupancy(cc, q, &o);
     printf("%u.%u,%u,%u,%llu,%llu,%d,%u,%u,%lld,%lld,%lld,%lld,%.6f,%u\n", cc->major, cc->minor, q->threads, q->regs,
-           (unsigned long long)q->static_shared, (unsigned long long)q->dynamic_shared, q->carveout, q->barriers, o.blocks,
-           csv_limit(o.limit[WG_LIMIT_REGISTERS]), csv_limit(o.limit[WG_LIMIT_SHARED]), csv_limit(o.limit[WG_LIMIT_WARPS]),
-           csv_limit(o.limit[WG_LIMIT_BLOCKS]), o.occupancy, o.reported);
+           (unsigned long long)q->static_shared, (unsigned long long)q->dynamic_shared, q->carveout, q->barriers,
+           o.blocks, csv_limit(o.limit[WG_LIMIT_REGISTERS]), csv_limit(o.limit[WG_LIMIT_SHARED]),
+           csv_limit(o.limit[WG_LIMIT_WARPS]), csv_limit(o.limit[WG_LIMIT_BLOCKS]), o.occupancy, o.reported);
 }
 
 /* ---- batch ------------------------------------------------------------------------------------------------------- */
-enum column { COL_CC, COL_THREADS, COL_REGS, COL_STATIC, COL_DYNAMIC, COL_CARVEOUT, COL_BARRIERS, COL_COUNT, COL_OTHER };
-static const char *const column_names[COL_COUNT] = {"cc", "threads", "regs", "static_smem", "dynamic_smem", "carveout_pct",
-                                                    "barriers"};
+enum column {
+    COL_CC,
+    COL_THREADS,
+    COL_REGS,
+    COL_STATIC,
+    COL_DYNAMIC,
+    COL_CARVEOUT,
+    COL_BARRIERS,
+    COL_COUNT,
+    COL_OTHER
+};
+static const char *const column_names[COL_COUNT] = {"cc",           "threads",      "regs",    "static_smem",
+                                                    "dynamic_smem", "carveout_pct", "barriers"};
 
 static int bad_row(const char *file, unsigned line, const char *what, const char *field)
 {
@@ -126,8 +137,9 @@ static int batch_lines(const char *file, FILE *in)
         if (!*text)
             continue;
         if (ncols) {
-            if (batch_row(file, line, text, cols, ncols))
-                return 1;
+            int r = batch_row(file, line, text, cols, ncols);
+            if (r)
+                return r;
             continue;
         }
         char *save;
@@ -159,7 +171,8 @@ static int batch(const char *file)
     return r;
 }
 
-/* ---- the answer in words ------------------------------------------------------------------------------------------ */
+/* ---- the answer in words ------------------------------------------------------------------------------------------
+ */
 static void print_number(struct wg_calc_text *t, unsigned v, int width)
 {
     printf("%*s", width, v == WG_NO_LIMIT ? "no limit" : wg_calc_grouped(t, v));
@@ -214,11 +227,13 @@ static void print_thresholds(const struct ask *a, const struct wg_occupancy *o)
         uint64_t v;
         struct wg_occupancy_query q = a->q;
         struct wg_occupancy then;
-        if ((o->limiting >> WG_LIMIT_REGISTERS & 1) && wg_occupancy_most_regs(cc, q, warps, &v) == WG_OK && v < a->q.regs) {
+        if ((o->limiting >> WG_LIMIT_REGISTERS & 1) && wg_occupancy_most_regs(cc, q, warps, &v) == WG_OK &&
+            v < a->q.regs) {
             q.regs = (unsigned)v;
             wg_occupancy(cc, &q, &then);
             if (then.warps > last)
-                printf("  %u or fewer registers a thread: %u blocks, %.1f %%\n", q.regs, then.blocks, then.occupancy * 100);
+                printf("  %u or fewer registers a thread: %u blocks, %.1f %%\n", q.regs, then.blocks,
+                       then.occupancy * 100);
             last = then.warps > last ? then.warps : last;
         } else if ((o->limiting >> WG_LIMIT_SHARED & 1) && wg_occupancy_most_shared(cc, q, warps, &v) == WG_OK &&
                    v < q.static_shared + q.dynamic_shared) {
@@ -240,7 +255,8 @@ static void explain(const struct ask *a, const struct wg_occupancy *o)
     const struct wg_cc *cc = &a->cc;
     const struct wg_occupancy_query *q = &a->q;
     unsigned n = 1;
-    printf("\n  %u. %u threads / 32 threads a warp, rounded up = %u warps a block\n", n++, q->threads, o->warps_per_block);
+    printf("\n  %u. %u threads / 32 threads a warp, rounded up = %u warps a block\n", n++, q->threads,
+           o->warps_per_block);
     if (cc->warps_per_sm != WG_NO_LIMIT)
         printf("  %u. %u warps an SM / %u = %u blocks\n", n++, cc->warps_per_sm, o->warps_per_block,
                cc->warps_per_sm / o->warps_per_block);
@@ -317,25 +333,27 @@ static int answer(const struct ask *a)
     print_thresholds(a, &o);
     if (a->gpu && a->grid) {
         double waves = wg_occupancy_waves(a->gpu, &o, a->grid), full = (double)(uint64_t)waves;
-        printf("  %s blocks over %.0f SMs x %u: %.2f waves%s\n", wg_calc_grouped(&t, a->grid), a->gpu->sms, o.blocks, waves,
-               waves > full && full >= 1 ? ", the last one partly empty" : "");
+        printf("  %s blocks over %.0f SMs x %u: %.2f waves%s\n", wg_calc_grouped(&t, a->grid), a->gpu->sms, o.blocks,
+               waves, waves > full && full >= 1 ? ", the last one partly empty" : "");
     }
     if (a->gpu && a->cluster) {
         unsigned c = wg_occupancy_clusters(a->gpu, &o, (unsigned)a->cluster);
         if (c)
-            printf("  clusters of %llu blocks: about %u resident on the device (estimated: SMs spread evenly over %.0f GPCs)%s\n",
+            printf("  clusters of %llu blocks: about %u resident on the device (estimated: SMs spread evenly over %.0f "
+                   "GPCs)%s\n",
                    (unsigned long long)a->cluster, c, a->gpu->gpcs,
                    a->cluster > cc->cluster_portable ? "; this size needs the non-portable attribute" : "");
         else if (!cc->cluster_max)
             printf("  clusters: compute capability %u.%u has none\n", cc->major, cc->minor);
         else
-            printf("  clusters of %llu blocks: none fits (at most %u blocks a cluster)\n", (unsigned long long)a->cluster,
-                   cc->cluster_max);
+            printf("  clusters of %llu blocks: none fits (at most %u blocks a cluster)\n",
+                   (unsigned long long)a->cluster, cc->cluster_max);
     }
     return 0;
 }
 
-/* ---- the inverse ---------------------------------------------------------------------------------------------------- */
+/* ---- the inverse ----------------------------------------------------------------------------------------------------
+ */
 static int target(const struct ask *a)
 {
     const struct wg_cc *cc = &a->cc;
@@ -426,21 +444,30 @@ static int curve(const struct ask *a)
     return 0;
 }
 
-/* ---- options --------------------------------------------------------------------------------------------------------- */
+/* ---- options
+ * --------------------------------------------------------------------------------------------------------- */
 static bool sm_by_hand(struct ask *a, char *text)
 {
     struct wg_cc *cc = &a->cc;
     struct { const char *name; unsigned *to; } keys[] = {
         {"regs", &cc->regs_per_sm}, {"threads", &cc->threads_per_sm}, {"warps", &cc->warps_per_sm},
         {"blocks", &cc->blocks_per_sm}, {"smem", &cc->smem_per_sm}};
-    *cc = (struct wg_cc){.arch = "by hand", .chips = "", .source = "", .threads_per_block = 1024, .regs_per_thread = 255,
-                         .regs_per_sm = WG_NO_LIMIT, .threads_per_sm = WG_NO_LIMIT, .warps_per_sm = WG_NO_LIMIT,
-                         .blocks_per_sm = WG_NO_LIMIT, .smem_per_sm = WG_NO_LIMIT};
+    *cc = (struct wg_cc){.arch = "by hand",
+                         .chips = "",
+                         .source = "",
+                         .threads_per_block = 1024,
+                         .regs_per_thread = 255,
+                         .regs_per_sm = WG_NO_LIMIT,
+                         .threads_per_sm = WG_NO_LIMIT,
+                         .warps_per_sm = WG_NO_LIMIT,
+                         .blocks_per_sm = WG_NO_LIMIT,
+                         .smem_per_sm = WG_NO_LIMIT};
     char *save;
     for (char *t = strtok_r(text, ",", &save); t; t = strtok_r(NULL, ",", &save)) {
         char *eq = strchr(t, '=');
         unsigned k = 0;
-        while (k < 5 && (!eq || strlen(keys[k].name) != (size_t)(eq - t) || strncmp(keys[k].name, t, (size_t)(eq - t)) != 0))
+        while (k < 5 &&
+               (!eq || strlen(keys[k].name) != (size_t)(eq - t) || strncmp(keys[k].name, t, (size_t)(eq - t)) != 0))
             k++;
         uint64_t v;
         if (k == 5) {
@@ -477,14 +504,47 @@ static bool units_of(struct ask *a, const char *text)
     return true;
 }
 
-enum { O_CC = 256, O_DEVICE, O_SM, O_GRANULARITY, O_THREADS, O_REGS, O_STATIC, O_DYNAMIC, O_CARVEOUT, O_BARRIERS, O_NO_OPTIN,
-       O_GRID, O_CLUSTER, O_TARGET, O_CURVE, O_EXPLAIN, O_CSV, O_BATCH, O_HELP };
-static const struct option options[] = {
-    {"cc", 1, 0, O_CC}, {"device", 1, 0, O_DEVICE}, {"sm", 1, 0, O_SM}, {"granularity", 1, 0, O_GRANULARITY},
-    {"threads", 1, 0, O_THREADS}, {"regs", 1, 0, O_REGS}, {"static-smem", 1, 0, O_STATIC}, {"dynamic-smem", 1, 0, O_DYNAMIC},
-    {"carveout", 1, 0, O_CARVEOUT}, {"barriers", 1, 0, O_BARRIERS}, {"no-optin", 0, 0, O_NO_OPTIN}, {"grid", 1, 0, O_GRID},
-    {"cluster", 1, 0, O_CLUSTER}, {"target", 1, 0, O_TARGET}, {"curve", 1, 0, O_CURVE}, {"explain", 0, 0, O_EXPLAIN},
-    {"csv", 0, 0, O_CSV}, {"batch", 1, 0, O_BATCH}, {"help", 0, 0, O_HELP}, {0, 0, 0, 0}};
+enum {
+    O_CC = 256,
+    O_DEVICE,
+    O_SM,
+    O_GRANULARITY,
+    O_THREADS,
+    O_REGS,
+    O_STATIC,
+    O_DYNAMIC,
+    O_CARVEOUT,
+    O_BARRIERS,
+    O_NO_OPTIN,
+    O_GRID,
+    O_CLUSTER,
+    O_TARGET,
+    O_CURVE,
+    O_EXPLAIN,
+    O_CSV,
+    O_BATCH,
+    O_HELP
+};
+static const struct option options[] = {{"cc", 1, 0, O_CC},
+                                        {"device", 1, 0, O_DEVICE},
+                                        {"sm", 1, 0, O_SM},
+                                        {"granularity", 1, 0, O_GRANULARITY},
+                                        {"threads", 1, 0, O_THREADS},
+                                        {"regs", 1, 0, O_REGS},
+                                        {"static-smem", 1, 0, O_STATIC},
+                                        {"dynamic-smem", 1, 0, O_DYNAMIC},
+                                        {"carveout", 1, 0, O_CARVEOUT},
+                                        {"barriers", 1, 0, O_BARRIERS},
+                                        {"no-optin", 0, 0, O_NO_OPTIN},
+                                        {"grid", 1, 0, O_GRID},
+                                        {"cluster", 1, 0, O_CLUSTER},
+                                        {"target", 1, 0, O_TARGET},
+                                        {"curve", 1, 0, O_CURVE},
+                                        {"explain", 0, 0, O_EXPLAIN},
+                                        {"csv", 0, 0, O_CSV},
+                                        {"batch", 1, 0, O_BATCH},
+                                        {"help", 0, 0, O_HELP},
+                                        {0, 0, 0, 0}};
 
 static bool set_number(const char *name, uint64_t most, unsigned *to)
 {

@@ -107,12 +107,21 @@ uint64_t wg_imm_bits(const struct wg_operand *o, enum wg_type t)
     }
 }
 
+uint64_t wg_function_address(const struct wg_ptx_module *m, const char *name)
+{
+    const struct wg_function *f = wg_ptx_function(m, name);
+    for (uint32_t k = 0; f && k < m->nfuncs; k++)
+        if (m->funcs[k] == f)
+            return WG_CODE_WINDOW + 16ull * (k + 1);
+    return 0;
+}
+
 /* The value of a symbol used as an address. Local variables depend on the frame: then *is_local and the offset. */
 uint64_t wg_symbol_value(struct wg_emit *e, const struct wg_symbol *s, bool *is_local, uint64_t *local_off)
 {
     *is_local = false;
     if (s->kind == WG_SYMBOL_FUNC)
-        return WG_CODE_WINDOW + 16ull * s->index;
+        return wg_function_address(e->dec->m, s->name);
     switch (s->space) {
     case WG_SPACE_SHARED:
         return wg_shared_offset(e->dec, s);
@@ -185,9 +194,18 @@ static struct wg_val get_symbol(struct wg_emit *e, const struct wg_operand *o, e
     uint64_t off = 0;
     unsigned bytes = wg_container(t) < 4 ? 8 : wg_container(t);
     if (o->sym->kind == WG_SYMBOL_PARAM || o->sym->space == WG_SPACE_PARAM) {
-        if (!e->fn->is_entry || o->sym->kind != WG_SYMBOL_PARAM) {
-            wg_emit_refuse(e, "the address of a call parameter");
+        if (o->sym->kind != WG_SYMBOL_PARAM) {
+            wg_emit_refuse(e, "the address of a call's argument");
             return val(wg_emit_const(e, 0), WG_CLASS_S, bytes);
+        }
+        if (!e->fn->is_entry) {
+            struct wg_val v = val(wg_emit_temp(e, 8), WG_CLASS_S, 8);
+            struct wg_inst *i = wg_emit_h(e, WG_H_LOCAL_ADDR);
+            if (i) {
+                i->d = v.off;
+                i->imm = (int64_t)wg_param_home(e->fn, o->sym) + o->imm;
+            }
+            return v;
         }
         struct wg_val v = val(wg_emit_temp(e, 8), WG_CLASS_S, 8);
         struct wg_inst *i = wg_emit_h(e, WG_H_KPARAM_ADDR);

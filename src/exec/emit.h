@@ -5,6 +5,8 @@
 #include "exec/decode.h"
 #include "exec/handlers.h"
 
+enum { CONST_TRUE, CONST_SCRATCH, CONST_FIRST }; /* slots of every frame: true, a scratch predicate, then constants */
+
 /* A value an instruction can read: an offset into the register file and its class. */
 struct wg_val { uint32_t off; uint8_t cls, bytes; int32_t reg; };
 
@@ -87,5 +89,12 @@ void wg_emit_memory(struct wg_emit *e);
 void wg_emit_cross_lane(struct wg_emit *e);
 bool wg_emit_flow(struct wg_emit *e);  /* false: not a flow or sync operation */
 struct wg_unit *wg_decode_function(struct wg_decoder *d, const struct wg_function *f);
+bool wg_takes_param_address(const struct wg_function *f);
+void wg_emit_param_homes(struct wg_emit *e); /* at a function's start */
+void wg_emit_alu(struct wg_emit *e);
+void wg_emit_mov(struct wg_emit *e);
+void wg_emit_cvta(struct wg_emit *e);
+void wg_emit_isspacep(struct wg_emit *e);
+uint64_t wg_param_home(const struct wg_function *f, const struct wg_symbol *s);
 uint32_t wg_shared_offset(struct wg_decoder *d, const struct wg_symbol *s);
 #endif

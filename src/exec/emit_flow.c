@@ -4,6 +4,15 @@
 
 static bool varying(const struct wg_emit *e) { return e->in->guard >= 0 && e->u->cls.cls[e->in->guard] == WG_CLASS_V; }
 
+/* Where the lanes of a divergent branch meet: PTX index + 1, which may be the RET behind the last instruction; 0: at
+ * their exit. */
+static uint32_t meeting_point(const struct wg_emit *e)
+{
+    const struct wg_cfg *g = &e->u->cfg;
+    uint32_t r = g->bbs[g->bb_of[e->cur]].ipdom;
+    return r < g->nbb ? g->bbs[r].first + 1 : e->fn->is_entry ? 0 : e->fn->ninstrs + 1;
+}
+
 static void emit_branch(struct wg_emit *e)
 {
     const struct wg_instr *in = e->in;
@@ -22,8 +31,7 @@ static void emit_branch(struct wg_emit *e)
     i->k1 = back;
     i->k2 = counters && in->guard >= 0;
     if (!e->wide && varying(e)) {
-        uint32_t r = e->u->cfg.bbs[e->u->cfg.bb_of[e->cur]].ipdom;
-        i->e = r < e->u->cfg.nbb ? e->u->cfg.bbs[r].first + 1 : 0; /* PTX index + 1; 0: at their exit */
+        i->e = meeting_point(e);
     }
 }
 
@@ -50,8 +58,7 @@ static void emit_brx(struct wg_emit *e)
     i->p = tab;
     i->c = list->nelems;
     i->k2 = e->dec->o->counters;
-    uint32_t r = e->u->cfg.bbs[e->u->cfg.bb_of[e->cur]].ipdom;
-    i->e = r < e->u->cfg.nbb ? e->u->cfg.bbs[r].first + 1 : 0;
+    i->e = meeting_point(e);
 }
 
 /* Returns of a function other than an entry meet at its end. */
@@ -73,7 +80,7 @@ static void emit_ret(struct wg_emit *e)
         return;
     i->target = e->fn->ninstrs; /* the RET behind the last instruction */
     if (!e->wide && varying(e))
-        i->e = e->fn->ninstrs + 1;
+        i->e = meeting_point(e);
 }
 
 /* Wide code: splits may meet behind an instruction they waited in. */

@@ -130,6 +130,52 @@ static void store_param(struct wg_emit *e)
     }
 }
 
+/* ---- parameters whose address is taken ---- */
+bool wg_takes_param_address(const struct wg_function *f)
+{
+    for (uint32_t i = 0; i < f->ninstrs; i++)
+        for (uint32_t k = 0; k < f->instrs[i].nops; k++) {
+            const struct wg_operand *o = &f->instrs[i].ops[k];
+            if (f->instrs[i].op != WG_OP_CALL && o->kind == WG_OPERAND_SYMBOL && o->sym->kind == WG_SYMBOL_PARAM)
+                return true;
+        }
+    return false;
+}
+
+/* Local offset of the home of parameter s: behind the function's own variables. */
+uint64_t wg_param_home(const struct wg_function *f, const struct wg_symbol *s)
+{
+    uint64_t off = 0;
+    for (uint32_t k = 0; k < f->nlocals; k++)
+        if (f->locals[k]->space == WG_SPACE_LOCAL) {
+            uint32_t al = f->locals[k]->align ? f->locals[k]->align : 1;
+            off = (off + al - 1) / al * al + f->locals[k]->bytes;
+        }
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        off = (off + 15) & ~15ull;
+        if (&f->params[k] == s)
+            break;
+        off += f->params[k].bytes;
+    }
+    return off;
+}
+
+/* At the function's start: parameters whose address is taken go home. */
+void wg_emit_param_homes(struct wg_emit *e)
+{
+    const struct wg_function *f = e->fn;
+    if (f->is_entry || !wg_takes_param_address(f))
+        return;
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        struct wg_inst *i = wg_emit_h(e, WG_H_PARAM_HOME);
+        if (!i)
+            return;
+        i->a = wg_emit_var(e, &f->params[k]);
+        i->imm = (int64_t)wg_param_home(f, &f->params[k]);
+        i->c = (uint32_t)((f->params[k].bytes + 3) / 4);
+    }
+}
+
 static bool ordered(const struct wg_instr *in)
 {
     return in->order != WG_ORDER_NONE && in->order != WG_ORDER_WEAK;
@@ -155,6 +201,8 @@ static void load(struct wg_emit *e)
     if (!d)
         return;
     d->space = site_space(in->space);
+    if (in->space == WG_SPACE_PARAM && !e->fn->is_entry) /* through a pointer: see wg_param_home */
+        d->space = WG_SITE_LOCAL;
     d->elem = (uint8_t)wg_type_bytes(t);
     d->n = (uint8_t)n;
     d->sign = wg_type_infos[t].kind == 'S';

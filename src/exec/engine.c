@@ -90,7 +90,7 @@ static uint64_t symbol_address(void *ctx, const struct wg_symbol *s)
 {
     const struct wg_module *m = ctx;
     if (s->kind == WG_SYMBOL_FUNC)
-        return WG_CODE_WINDOW + 16ull * s->index;
+        return wg_function_address(m->ptx, s->name);
     for (uint32_t k = 0; k < m->ptx->nvars; k++)
         if (m->ptx->vars[k] == s)
             return m->var_addr[k];

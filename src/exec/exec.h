@@ -63,7 +63,9 @@ _Static_assert(sizeof(struct wg_inst) == 64, "one cache line");
 #define WG_GOTO(i_) return (i_)
 #endif
 #define WG_NEXT WG_GOTO(i + 1)
-#define WG_HANDLER(name) static const struct wg_inst *name(struct wg_warp *w, const struct wg_inst *i, char *R)
+#define WG_UNUSED __attribute__((unused))
+#define WG_HANDLER(name)                                                                                               \
+    static const struct wg_inst *name(struct wg_warp *w WG_UNUSED, const struct wg_inst *i WG_UNUSED, char *R WG_UNUSED)
 
 /* Typed views of a slot. */
 #define WG_AS(type, off) ((type *)__builtin_assume_aligned(R + (off), sizeof(type) < 8 ? sizeof(type) : 8))

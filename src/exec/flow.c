@@ -73,10 +73,9 @@ H(join)
 {
     if (__builtin_expect(w->sp && w->stack[w->sp - 1].rpc == i && w->stack[w->sp - 1].R == R, 0)) {
         const struct wg_inst *n = meet(w, i);
-        if (n != i) {
-            R = w->R;
+        R = w->R;
+        if (n != i)
             WG_GOTO(n);
-        }
     }
     if (i->imm >= 0)
         count_block(w, i);
@@ -195,6 +194,7 @@ H(wjoin)
         const struct wg_inst *n = wg_wide_pick(w);
         if (n != i)
             return n;
+        R = w->R; /* another split may stand at this very instruction in another frame */
     }
     if (i->imm >= 0)
         count_block(w, i);
@@ -399,7 +399,7 @@ H(icall)
     const struct wg_code *code = NULL;
     uint32_t k;
     for (k = 0; k < d->ncandidates; k++)
-        if (WG_CODE_WINDOW + 16ull * d->candidates[k]->fn->sym->index == fp[first]) {
+        if (d->candidates[k]->address == fp[first]) {
             code = d->candidates[k];
             break;
         }

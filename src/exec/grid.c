@@ -120,9 +120,9 @@ void wg_frame_drop(struct wg_warp *w, struct wg_frame *f)
 
 char *wg_local_reserve(struct wg_warp *w, uint64_t bytes)
 {
-    static char none[1];
+    static const char none[1]; /* what nobody may touch, as no bytes were asked for */
     if (bytes <= w->local_bytes)
-        return w->local ? w->local : none;
+        return w->local ? w->local : (char *)none;
     if (bytes > LOCAL_MAX)
         return NULL;
     uint64_t want = (bytes + bytes / 2 + 63) & ~63ull;

@@ -55,7 +55,13 @@ WG_APPROX_FN bool wg_nv_powf_slow(float a, float b)
     return !(a > 0.0f && a < __builtin_inff() && b - b == 0.0f);
 }
 
-/* The smaller (larger) number; a NaN only if both are; -0 is below +0. */
+/* a signalling NaN made quiet, as arithmetic does; compilers' open-coded rounding may let one through */
+WG_APPROX_FN double wg_nv_quiet(double a)
+{
+    return a == a ? a : wg_bits_f64(wg_f64_bits(a) | 0x0008000000000000u);
+}
+
+/* The smaller (larger) number; a NaN (the second) only if both are; -0 is below +0. */
 WG_APPROX_FN float wg_nv_fminf(float a, float b)
 {
     float r = a < b || (a == b && (wg_f32_bits(a) >> 31)) ? a : b;
@@ -74,20 +80,22 @@ WG_APPROX_FN double wg_nv_fmin(double a, double b)
 {
     double r = a < b || (a == b && (wg_f64_bits(a) >> 63)) ? a : b;
     r = b != b ? a : r;
-    return a != a ? b : r;
+    return wg_nv_quiet(a != a ? b : r);
 }
 
 WG_APPROX_FN double wg_nv_fmax(double a, double b)
 {
     double r = a > b || (a == b && !(wg_f64_bits(a) >> 63)) ? a : b;
     r = b != b ? a : r;
-    return a != a ? b : r;
+    return wg_nv_quiet(a != a ? b : r);
 }
 
-/* a signalling NaN made quiet, as arithmetic does; compilers' open-coded rounding may let one through */
-WG_APPROX_FN double wg_nv_quiet(double a)
+/* Which NaN a double operation passes on: the first of two in the order given (the GPU's, measured on an H200; x86 has
+ * another, and compilers swap operands), quieted; where there was none, the one that both make. */
+WG_APPROX_FN double wg_nv_nan(double r, double first, double second)
 {
-    return a == a ? a : wg_bits_f64(wg_f64_bits(a) | 0x0008000000000000u);
+    double n = first != first ? first : second != second ? second : wg_bits_f64(0xfff8000000000000u);
+    return r == r ? r : wg_nv_quiet(n);
 }
 
 /* to [+0, 1]; NaN to +0 */

@@ -666,3 +666,12 @@ H(st_param)
     }
     WG_NEXT;
 }
+/* c words of a parameter at slot a go to local memory at byte imm of this frame's part. */
+H(param_home)
+{
+    uint32_t m = w->mask, *to = (uint32_t *)w->local + ((uint64_t)i->imm + wg_frame_of(R)->local_base) / 4 * 32;
+    const uint32_t *from = WG_VEC(uint32_t, i->a);
+    for (uint32_t k = 0; k < i->c * 32; k++)
+        to[k] = (m >> (k & 31) & 1) ? from[k] : to[k];
+    WG_NEXT;
+}

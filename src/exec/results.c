@@ -175,7 +175,7 @@ enum wg_status wg_results_add(struct wg_run *r, struct wg_kernel *k, const struc
     l->local_bytes = r->kc->local_bytes;
     l->blocks_done = r->blocks_done;
     l->status = s;
-    l->status_text = s == WG_OK ? "" : f->text;
+    l->status_text = s == WG_OK ? "" : wg_arena_str(&a, f->text, strcspn(f->text, "\n")); /* the finding has the rest */
     l->host_seconds = seconds;
     l->one_worker = one_worker;
     if (r->kc->counters)

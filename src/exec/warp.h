@@ -160,6 +160,7 @@ struct wg_native;
 struct wg_code {
     const struct wg_function *fn;
     struct wg_kernel_code *kernel;
+    uint64_t address;          /* what a pointer to it holds */
     uint32_t site0;            /* index of the function's first instruction in the kernel's site list */
     uint32_t bb0, nbb;         /* its basic blocks in the kernel's block counters */
     uint32_t *bb_first;        /* first PTX instruction of each block */
@@ -234,6 +235,9 @@ void wg_frame_drop(struct wg_warp *w, struct wg_frame *f);
 const struct wg_code *wg_code_of(const struct wg_warp *w);
 char *wg_local_reserve(struct wg_warp *w, uint64_t bytes); /* NULL: no memory */
 uint32_t wg_ptx_index(const struct wg_warp *w, const struct wg_inst *i);
+
+/* What a pointer to the function of this name holds; 0: the module does not define it. */
+uint64_t wg_function_address(const struct wg_ptx_module *m, const char *name);
 
 /* ---- facts about the launch (grid.c) ---- */
 uint32_t wg_run_sms(const struct wg_run *r);

@@ -30,7 +30,8 @@ INLINE uint32_t add3(uint32_t *sum, uint32_t x, uint32_t y)
     return carry;
 }
 
-/* The largest number of b[0..n-1] that have one and the same bit set; n is 8, 16 or 32. Counts all 32 columns at once. */
+/* The largest number of b[0..n-1] that have one and the same bit set; n is 8, 16 or 32. Counts all 32 columns at once.
+ */
 INLINE uint32_t most_in_a_column(const uint32_t *b, unsigned n)
 {
     uint32_t ones = 0, twos = 0, fours = 0, eights = 0, sixteens = 0, thirtytwos = 0;
@@ -54,6 +55,8 @@ INLINE uint32_t most_in_a_column(const uint32_t *b, unsigned n)
 
 /* Most distinct units (words, or whole accesses of 8 and 16 bytes, which span as many banks) in one of `banks` banks.
  * u[0..n-1] are the lanes' units, n 8, 16 or 32; lanes that repeat a unit change nothing. */
+static uint32_t worst_bank_16(const uint32_t *u, uint32_t banks);
+static uint32_t worst_bank_8(const uint32_t *u, uint32_t banks);
 INLINE uint32_t worst_bank(const uint32_t *u, unsigned n, uint32_t banks)
 {
     v8 used = {0}, changes = {0}, fell = {0}, one = used + 1;
@@ -76,6 +79,8 @@ INLINE uint32_t worst_bank(const uint32_t *u, unsigned n, uint32_t banks)
             return steps + 1;
         for (unsigned i = n; --i > 0;)
             b[i] = u[i] == u[i - 1] ? 0 : b[i];
+    } else if (n > 8 && memcmp(u, u + n / 2, n / 2 * sizeof *u) == 0) { /* rows of a narrow block repeat each other */
+        return n == 32 ? worst_bank_16(u, banks) : worst_bank_8(u, banks);
     } else {
         uint32_t tag[256], slots = n * 8, shift = n == 32 ? 24 : n == 16 ? 25 : 26; /* a small hash of the units seen */
         memset(tag, 0xff, slots * sizeof *tag);
@@ -89,6 +94,9 @@ INLINE uint32_t worst_bank(const uint32_t *u, unsigned n, uint32_t banks)
     }
     return most_in_a_column(b, n);
 }
+
+static uint32_t worst_bank_16(const uint32_t *u, uint32_t banks) { return worst_bank(u, 16, banks); }
+static uint32_t worst_bank_8(const uint32_t *u, uint32_t banks) { return worst_bank(u, 8, banks); }
 
 /* Most lanes, repeats and all, in one bank: what atomics cost. */
 INLINE uint32_t busiest_bank(const uint32_t *u, uint32_t mask, uint32_t banks)
@@ -117,8 +125,8 @@ INLINE uint32_t group_cost(const uint32_t unit[32], uint32_t mask, unsigned lo, 
     return n == 8 ? worst_bank(u, 8, banks) : n == 16 ? worst_bank(u, 16, banks) : worst_bank(u, 32, banks);
 }
 
-/* Whether each lane of mask finds lane i^1 at its address, or each finds lane i^2 so. An inactive neighbour agrees, unless
- * strict. */
+/* Whether each lane of mask finds lane i^1 at its address, or each finds lane i^2 so. An inactive neighbour agrees,
+ * unless strict. */
 static bool paired(const uint32_t *u, uint32_t mask, bool strict)
 {
     uint32_t apart1 = 0, apart2 = 0;
@@ -141,9 +149,9 @@ INLINE bool paired_full(const uint32_t *u, unsigned n)
     return !fold_or(one) || !fold_or(two);
 }
 
-/* Whether the two quarters of the half-warp at lo may share a pass. The upper half follows the published rule; the lower one
- * was seen to want both lanes of each pair active, unless the upper half is idle or has the same lanes active. A missing
- * last lane lets the upper half through. */
+/* Whether the two quarters of the half-warp at lo may share a pass. The upper half follows the published rule; the
+ * lower one was seen to want both lanes of each pair active, unless the upper half is idle or has the same lanes
+ * active. A missing last lane lets the upper half through. */
 static bool quarters_merge(const uint32_t *u, uint32_t mask, unsigned lo)
 {
     uint32_t half = mask & 0xffffu << lo;
@@ -203,7 +211,8 @@ INLINE void finish(struct wg_banks *out, uint32_t mask, unsigned bytes)
     out->ideal = packed < out->wavefronts ? packed : out->wavefronts;
 }
 
-WG_CLONES void wg_banks_of(enum wg_banks_op op, const uint32_t addr[32], uint32_t mask, unsigned bytes, struct wg_banks *out)
+WG_CLONES void wg_banks_of(enum wg_banks_op op, const uint32_t addr[32], uint32_t mask, unsigned bytes,
+                           struct wg_banks *out)
 {
     assert(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16);
     unsigned shift = bytes <= 4 ? 2 : bytes == 8 ? 3 : 4, n = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
@@ -267,7 +276,8 @@ void wg_banks_affine_of(enum wg_banks_op op, uint32_t base, int32_t stride, uint
             return;
         }
         if (step && step % unit == 0 && step < 1u << 26) {
-            /* n lanes over n unit-wide banks, all units distinct: gcd(units per step, n) lanes meet in each used bank */
+            /* n lanes over n unit-wide banks, all units distinct: gcd(units per step, n) lanes meet in each used bank
+             */
             out->ways = low_bit_at_most(step / unit, n);
             out->wavefronts = groups * out->ways;
             finish(out, mask, bytes);

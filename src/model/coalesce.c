@@ -37,6 +37,65 @@ INLINE void distinct_any(const uint64_t x[32], unsigned shift, struct wg_coalesc
     out->unique = nu << shift;
 }
 
+/* The first n of a where they never fall; the other lanes repeat them row by row, as in a block n threads wide. */
+INLINE bool distinct_row(const uint64_t *a, unsigned n, unsigned bytes, struct wg_coalesce *out)
+{
+    uint64_t fell = 0;
+    uint32_t unique = 1, sectors = 1, lines = 1;
+    for (unsigned i = 1; i < n; i++) {
+        uint64_t change = a[i] ^ a[i - 1];
+        fell |= a[i] - a[i - 1];
+        unique += change != 0;
+        sectors += change >> 5 != 0;
+        lines += change >> 7 != 0;
+    }
+    out->unique = unique * bytes;
+    out->sectors = sectors;
+    out->lines = lines;
+    return !(fell >> 63);
+}
+
+enum { RUNS = 4 };
+
+/* The same where x (byte offsets, of lanes `bytes` wide) is a few rising runs, as the rows of a narrow block give: merges
+ * them. false: more runs than that. */
+INLINE bool distinct_runs(const uint64_t x[32], unsigned bytes, struct wg_coalesce *out)
+{
+    unsigned at[RUNS], end[RUNS], n = 1;
+    at[0] = 0;
+    for (unsigned i = 1; i < 32; i++)
+        if (x[i] < x[i - 1]) {
+            if (n == RUNS)
+                return false;
+            end[n - 1] = i;
+            at[n++] = i;
+        }
+    end[n - 1] = 32;
+    while (n > 1 && end[n - 1] - at[n - 1] == end[n - 2] - at[n - 2] &&
+           !memcmp(x + at[n - 1], x + at[n - 2], (end[n - 1] - at[n - 1]) * sizeof *x))
+        n--; /* a row that repeats the one before */
+    uint32_t unique = 0, sectors = 0, lines = 0;
+    for (uint64_t last = UINT64_MAX;;) {
+        uint64_t least = UINT64_MAX;
+        for (unsigned r = 0; r < n; r++)
+            if (at[r] < end[r] && x[at[r]] < least)
+                least = x[at[r]];
+        if (least == UINT64_MAX)
+            break;
+        unique++;
+        sectors += last == UINT64_MAX || least >> 5 != last >> 5;
+        lines += last == UINT64_MAX || least >> 7 != last >> 7;
+        last = least;
+        for (unsigned r = 0; r < n; r++)
+            while (at[r] < end[r] && x[at[r]] == least)
+                at[r]++;
+    }
+    out->unique = unique * bytes;
+    out->sectors = sectors;
+    out->lines = lines;
+    return true;
+}
+
 static unsigned add_distinct(uint64_t *set, unsigned n, uint64_t v)
 {
     for (unsigned i = 0; i < n; i++)
@@ -107,6 +166,9 @@ WG_CLONES void wg_coalesce(const uint64_t addr[32], uint32_t mask, unsigned byte
         out->unique = ((uint32_t)fold_add(da) + 1) * bytes;
         out->sectors = (uint32_t)fold_add(ds) + 1;
         out->lines = (uint32_t)fold_add(dl) + 1;
+    } else if (!memcmp(a, a + 16, 16 * sizeof *a) &&
+               (distinct_row(a, 16, bytes, out) || (!memcmp(a, a + 8, 8 * sizeof *a) && distinct_row(a, 8, bytes, out)))) {
+        /* counted */
     } else {
         uint64_t origin = (a[0] & ~(uint64_t)127) - (1ull << 37), far = 0, x[32];
         for (unsigned i = 0; i < 32; i++) {
@@ -115,7 +177,7 @@ WG_CLONES void wg_coalesce(const uint64_t addr[32], uint32_t mask, unsigned byte
         }
         if (far >> 38)
             coalesce_slow(a, lanes, bytes, out);
-        else
+        else if (!distinct_runs(x, bytes, out))
             distinct_any(x, (unsigned)__builtin_ctz(bytes), out);
     }
     finish(out, lanes, bytes);

@@ -13,8 +13,9 @@ enum {
 #undef WG_CC
     CC_COUNT
 };
-#define WG_CC(maj, min, arch_, chips_, source_, carve, ...) \
-    [CC_##maj##_##min] = {.major = maj, .minor = min, .arch = arch_, .chips = chips_, .source = source_, carve, __VA_ARGS__},
+#define WG_CC(maj, min, arch_, chips_, source_, carve, ...)                                                            \
+    [CC_##maj##_##                                                                                                     \
+        min] = {.major = maj, .minor = min, .arch = arch_, .chips = chips_, .source = source_, carve, __VA_ARGS__},
 #define WG_CARVEOUTS(...) \
     .carveout_kb = {__VA_ARGS__}, .ncarveouts = sizeof((const unsigned[]){0, ##__VA_ARGS__}) / sizeof(unsigned) - 1
 static const struct wg_cc ccs[CC_COUNT] = {
@@ -23,8 +24,13 @@ static const struct wg_cc ccs[CC_COUNT] = {
 #undef WG_CC
 
 static const struct wg_gpu gpus[] = {
-#define WG_GPU(name_, aliases_, chip_, maj, min, memory_, source_, ...) \
-    {.name = name_, .aliases = aliases_, .chip = chip_, .memory = memory_, .source = source_, .cc = &ccs[CC_##maj##_##min], \
+#define WG_GPU(name_, aliases_, chip_, maj, min, memory_, source_, ...)                                                \
+    {.name = name_,                                                                                                    \
+     .aliases = aliases_,                                                                                              \
+     .chip = chip_,                                                                                                    \
+     .memory = memory_,                                                                                                \
+     .source = source_,                                                                                                \
+     .cc = &ccs[CC_##maj##_##min],                                                                                     \
      __VA_ARGS__},
 #include "model/gpus.def"
 #undef WG_GPU
@@ -183,12 +189,14 @@ const struct wg_gpu *wg_gpu_find_or_say(const char *name, struct wg_diag *d)
         names[i] = gpus[i].name;
     char near[256];
     wg_gpu_nearest(name, names, wg_gpu_count(), 3, near, sizeof near);
-    wg_diag_set(d, WG_NOT_FOUND, "unknown device '%s'%s%s; `warpgrind devices` lists them, and a file can describe another",
-                name, *near ? "; did you mean " : "", near);
+    wg_diag_set(d, WG_NOT_FOUND,
+                "unknown device '%s'%s%s; `warpgrind devices` lists them, and a file can describe another", name,
+                *near ? "; did you mean " : "", near);
     return NULL;
 }
 
-/* ---- device files -------------------------------------------------------------------------------------------------- */
+/* ---- device files --------------------------------------------------------------------------------------------------
+ */
 struct file {
     const char *path, *text;
     size_t len;
@@ -264,7 +272,8 @@ static enum wg_status set_base(struct file *f, const char *key, const char *valu
     return WG_OK;
 }
 
-static enum wg_status set_number(struct file *f, const char *key, const char *value, const char *at_key, const char *at_value)
+static enum wg_status set_number(struct file *f, const char *key, const char *value, const char *at_key,
+                                 const char *at_value)
 {
     double v;
     for (const struct wg_gpu_field *i = wg_gpu_field_infos; i->name; i++)
@@ -313,7 +322,8 @@ static enum wg_status line(struct file *f, const char *start, size_t n)
     for (char *e = value + strlen(value); e > value && isspace((unsigned char)e[-1]); e--)
         e[-1] = 0;
     const char *at_key = start + (key - buf), *at_value = start + (value - buf);
-    if (strcmp(key, "name") == 0 || strcmp(key, "chip") == 0 || strcmp(key, "memory") == 0 || strcmp(key, "source") == 0)
+    if (strcmp(key, "name") == 0 || strcmp(key, "chip") == 0 || strcmp(key, "memory") == 0 ||
+        strcmp(key, "source") == 0)
         return set_text(f, key, value);
     if (strcmp(key, "base") == 0 || strcmp(key, "cc") == 0)
         return set_base(f, key, value, at_value);

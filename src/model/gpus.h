@@ -46,9 +46,9 @@ const struct wg_gpu *wg_gpu_find(const char *name);
 /* The same, with the nearest names in d when there is none. */
 const struct wg_gpu *wg_gpu_find_or_say(const char *name, struct wg_diag *d);
 /* A device described in a text file of `key = value` lines ('#' starts a comment). `base = H200` takes another device's
- * values first, `cc = 9.0` the limits of a compute capability; one of the two must come before other keys. `name`, `chip`,
- * `memory`, `source` are text, every field of gpu_fields.def and cc_fields.def a number, `carveouts = 0, 8, 16` a list in KiB.
- * The result lives in a. Errors: WG_IO, WG_INVALID with line and caret, WG_NO_MEMORY. */
+ * values first, `cc = 9.0` the limits of a compute capability; one of the two must come before other keys. `name`,
+ * `chip`, `memory`, `source` are text, every field of gpu_fields.def and cc_fields.def a number, `carveouts = 0, 8, 16`
+ * a list in KiB. The result lives in a. Errors: WG_IO, WG_INVALID with line and caret, WG_NO_MEMORY. */
 enum wg_status wg_gpu_load(const char *path, struct wg_arena *a, const struct wg_gpu **out, struct wg_diag *d);
 /* What --device takes: a name, or a path to such a file (it has a '/' or ends in ".gpu"). */
 enum wg_status wg_gpu_open(const char *name_or_path, struct wg_arena *a, const struct wg_gpu **out, struct wg_diag *d);

@@ -1,9 +1,10 @@
 /* metrics.c - evaluates metrics.def over the counters of a set of sites and the facts of their launch.
  *
- * Words of its expressions: SUM(counter, spaces, kinds) a counter over the sites of those kinds; PER_SITE(a, b, ...) the whole
- * part of a/b of each, summed; THREADS(op, op, type) thread instructions of those operations on that type; RATIO, PERCENT
- * (no value when divided by 0); LAUNCH, GPU, OCCUPANCY(field), LIMIT(id), CARVEOUT, BLOCKS, THREADS_PER_BLOCK, REGS; ON_DEVICE(x)
- * only when the device is known, KNOWN(x) only when the registers are known too. */
+ * Words of its expressions: SUM(counter, spaces, kinds) a counter over the sites of those kinds; PER_SITE(a, b, ...)
+ * the whole part of a/b of each, summed; THREADS(op, op, type) thread instructions of those operations on that type;
+ * RATIO, PERCENT (no value when divided by 0); LAUNCH, GPU, OCCUPANCY(field), LIMIT(id), CARVEOUT, BLOCKS,
+ * THREADS_PER_BLOCK, REGS; ON_DEVICE(x) only when the device is known, KNOWN(x) only when the registers are known too.
+ */
 #include "model/metrics.h"
 #include "model/occupancy.h"
 #include "model/registers.h"
@@ -14,7 +15,13 @@
 
 /* Sets of spaces and kinds. */
 enum { GLOBAL = 1, SHARED = 2, LOCAL = 4, ELSEWHERE = 8, ANYWHERE = 15 };
-enum { LOADS = 1 << WG_SITE_LOAD, STORES = 1 << WG_SITE_STORE, ATOMS = 1 << WG_SITE_ATOM, REDS = 1 << WG_SITE_RED, ANY = -1 };
+enum {
+    LOADS = 1 << WG_SITE_LOAD,
+    STORES = 1 << WG_SITE_STORE,
+    ATOMS = 1 << WG_SITE_ATOM,
+    REDS = 1 << WG_SITE_RED,
+    ANY = -1
+};
 
 struct eval {
     const struct wg_metric_of *of;
@@ -137,8 +144,12 @@ static void prepare(struct eval *e)
         return;
     unsigned sm = e->gpu->cc->major * 10 + e->gpu->cc->minor;
     e->registers = l->registers ? wg_registers_at_launch(sm, l->registers) : 0;
-    struct wg_occupancy_query q = {.threads = (unsigned)e->threads, .regs = e->registers, .static_shared = l->static_shared,
-                                   .dynamic_shared = l->dynamic_shared, .carveout = -1, .barriers = 1};
+    struct wg_occupancy_query q = {.threads = (unsigned)e->threads,
+                                   .regs = e->registers,
+                                   .static_shared = l->static_shared,
+                                   .dynamic_shared = l->dynamic_shared,
+                                   .carveout = -1,
+                                   .barriers = 1};
     wg_occupancy(e->gpu->cc, &q, &e->occupancy);
     e->carveout = wg_occupancy_driver_carveout(e->gpu->cc, &q);
 }
@@ -213,7 +224,8 @@ void wg_metric_nearest(const char *name, char *buf, size_t n)
     wg_gpu_nearest(name, names, WG_METRIC_COUNT, 3, buf, n);
 }
 
-/* ---- text columns ----------------------------------------------------------------------------------------------------- */
+/* ---- text columns
+ * ----------------------------------------------------------------------------------------------------- */
 const char *const wg_metric_columns[3] = {"memory_type", "memory_access_type", "memory_access_size_type"};
 
 static int column_value(enum wg_metric_column c, const struct wg_site *s)

@@ -25,8 +25,8 @@ struct wg_metric_info {
 };
 extern const struct wg_metric_info wg_metric_infos[WG_METRIC_COUNT];
 
-/* What is asked: the sites of a whole launch, or those of one line. gpu NULL: looked up by launch->device; a launch on a device
- * that is not known has no value for metrics that need one. */
+/* What is asked: the sites of a whole launch, or those of one line. gpu NULL: looked up by launch->device; a launch on
+ * a device that is not known has no value for metrics that need one. */
 struct wg_metric_of {
     const struct wg_launch_result *launch;
     const struct wg_site *const *sites;
@@ -34,7 +34,8 @@ struct wg_metric_of {
     bool line; /* the sites are those of one source line */
     const struct wg_gpu *gpu;
 };
-/* False: there is no value (n/a): unknown registers or device, nothing to divide by, ABSENT, or a launch metric for a line. */
+/* False: there is no value (n/a): unknown registers or device, nothing to divide by, ABSENT, or a launch metric for a
+ * line. */
 bool wg_metric_value(enum wg_metric m, const struct wg_metric_of *of, double *value);
 /* The same for a whole launch. */
 bool wg_metric_launch(enum wg_metric m, const struct wg_launch_result *launch, const struct wg_gpu *gpu, double *value);

@@ -1,10 +1,10 @@
 /* occupancy.c - blocks an SM holds: one division per resource, then the smallest.
  *
- * Registers go to warps in units of reg_unit; an SM is split into sub_partitions, each of which holds whole warps only. The
- * launch check charges a block for a multiple of sub_partitions warps. Compute capability 6.0 has two partitions, but a
- * kernel must also pass that check with four, as on the rest of its family. Shared memory goes to blocks in units of
- * smem_unit, after the driver's reserve; the SM is set to the user's preference rounded up to a size it can have, or to the
- * smallest size that holds one block if that is more. Barriers count from compute capability 9.0 on. */
+ * Registers go to warps in units of reg_unit; an SM is split into sub_partitions, each of which holds whole warps only.
+ * The launch check charges a block for a multiple of sub_partitions warps. Compute capability 6.0 has two partitions,
+ * but a kernel must also pass that check with four, as on the rest of its family. Shared memory goes to blocks in units
+ * of smem_unit, after the driver's reserve; the SM is set to the user's preference rounded up to a size it can have, or
+ * to the smallest size that holds one block if that is more. Barriers count from compute capability 9.0 on. */
 #include "model/occupancy.h"
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +62,8 @@ static uint64_t carve(const struct wg_cc *cc, uint64_t bytes)
 
 static unsigned by_shared(const struct wg_cc *cc, const struct wg_occupancy_query *q, struct wg_occupancy *o)
 {
-    uint64_t fixed = q->static_shared + cc->smem_reserved, per_block = round_up(fixed + q->dynamic_shared, cc->smem_unit);
+    uint64_t fixed = q->static_shared + cc->smem_reserved,
+             per_block = round_up(fixed + q->dynamic_shared, cc->smem_unit);
     uint64_t sm = cc->smem_per_sm, allowed = q->dynamic_allowed ? q->dynamic_allowed : q->dynamic_shared;
     if (cc->ncarveouts && q->carveout >= 0)
         sm = carve(cc, (uint64_t)q->carveout * cc->smem_per_sm / 100);
@@ -140,14 +141,15 @@ void wg_occupancy_never_text(const struct wg_cc *cc, const struct wg_occupancy_q
         buf[0] = 0;
         break;
     case WG_NEVER_THREADS:
-        snprintf(buf, n, "a block of %u threads exceeds the limit of %u threads a block", q->threads, cc->threads_per_block);
+        snprintf(buf, n, "a block of %u threads exceeds the limit of %u threads a block", q->threads,
+                 cc->threads_per_block);
         break;
     case WG_NEVER_REGS_THREAD:
         snprintf(buf, n, "%u registers a thread exceed the limit of %u", q->regs, cc->regs_per_thread);
         break;
     case WG_NEVER_REGS_BLOCK:
-        snprintf(buf, n, "%u warps of %u registers a thread need more than the %u registers a block may take", warps, q->regs,
-                 cc->regs_per_block);
+        snprintf(buf, n, "%u warps of %u registers a thread need more than the %u registers a block may take", warps,
+                 q->regs, cc->regs_per_block);
         break;
     case WG_NEVER_SHARED:
         snprintf(buf, n, "%llu bytes of shared memory a block exceed the limit of %u bytes%s", shared,
@@ -162,7 +164,8 @@ void wg_occupancy_never_text(const struct wg_cc *cc, const struct wg_occupancy_q
         snprintf(buf, n, "%u barriers a block exceed the %u of an SM", q->barriers, cc->barriers_per_sm);
         break;
     case WG_NEVER_VIRTUAL:
-        snprintf(buf, n, "%u virtual resources a block exceed the %u of an SM", q->virtual_resources, cc->virtual_per_sm);
+        snprintf(buf, n, "%u virtual resources a block exceed the %u of an SM", q->virtual_resources,
+                 cc->virtual_per_sm);
         break;
     }
 }
@@ -220,21 +223,23 @@ static enum wg_status largest(const struct wg_cc *cc, struct wg_occupancy_query 
 static void set_regs(struct wg_occupancy_query *q, uint64_t v) { q->regs = (unsigned)v; }
 static void set_shared(struct wg_occupancy_query *q, uint64_t v) { q->dynamic_shared = v; }
 
-enum wg_status wg_occupancy_most_regs(const struct wg_cc *cc, struct wg_occupancy_query q, unsigned warps, uint64_t *regs)
+enum wg_status wg_occupancy_most_regs(const struct wg_cc *cc, struct wg_occupancy_query q, unsigned warps,
+                                      uint64_t *regs)
 {
     uint64_t most = cc->regs_per_thread < 255 ? cc->regs_per_thread : 255; /* an instruction can name no more */
     return largest(cc, &q, warps, most, set_regs, regs);
 }
 
-enum wg_status wg_occupancy_most_shared(const struct wg_cc *cc, struct wg_occupancy_query q, unsigned warps, uint64_t *bytes)
+enum wg_status wg_occupancy_most_shared(const struct wg_cc *cc, struct wg_occupancy_query q, unsigned warps,
+                                        uint64_t *bytes)
 {
     q.static_shared = q.dynamic_allowed = 0;
     return largest(cc, &q, warps, cc->smem_per_sm, set_shared, bytes);
 }
 
-/* The driver leaves room for twice the blocks that the warps allow (four times when the kernel has no shared memory of its
- * own; no more than they allow when that is one or two), but not beyond about 60 % of the largest size, unless the blocks
- * that do fit need it. */
+/* The driver leaves room for twice the blocks that the warps allow (four times when the kernel has no shared memory of
+ * its own; no more than they allow when that is one or two), but not beyond about 60 % of the largest size, unless the
+ * blocks that do fit need it. */
 unsigned wg_occupancy_driver_carveout(const struct wg_cc *cc, const struct wg_occupancy_query *q)
 {
     struct wg_occupancy o;

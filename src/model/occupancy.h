@@ -1,8 +1,8 @@
 /* occupancy.h - how many blocks of a kernel an SM holds, what limits it, and what would have to change.
  *
- * The rule is the one of NVIDIA's occupancy calculator (cuda_occupancy.h, CUDA 13.0), told in our own words in occupancy.c
- * and equal to it on every row of tests/models/data/occupancy.csv. Assumes compute capability 5.2-6.2 devices leave
- * partitioned global caching off, their default. */
+ * The rule is the one of NVIDIA's occupancy calculator (cuda_occupancy.h, CUDA 13.0), told in our own words in
+ * occupancy.c and equal to it on every row of tests/models/data/occupancy.csv. Assumes compute capability 5.2-6.2
+ * devices leave partitioned global caching off, their default. */
 #ifndef WG_MODEL_OCCUPANCY_H
 #define WG_MODEL_OCCUPANCY_H
 #include "model/gpus.h"
@@ -49,12 +49,13 @@ struct wg_occupancy_query {
 };
 
 struct wg_occupancy {
-    unsigned blocks, warps, threads; /* resident on an SM; threads counts the real ones, not the padding of a last warp */
+    unsigned blocks, warps,
+        threads; /* resident on an SM; threads counts the real ones, not the padding of a last warp */
     double occupancy;                /* warps / most warps, 0..1 */
     unsigned limit[WG_LIMIT_COUNT];  /* blocks that each resource allows; WG_NO_LIMIT: not a limit */
     unsigned limiting;               /* set of 1 << enum wg_limit: all that allow no more than `blocks` */
-    unsigned reported;               /* the set that cuda_occupancy.h prints: as `limiting`, but when barriers alone limit,
-                                        it still names what would have limited without them */
+    unsigned reported; /* the set that cuda_occupancy.h prints: as `limiting`, but when barriers alone limit,
+                          it still names what would have limited without them */
     enum wg_occupancy_never never;
     unsigned warps_per_block;
     unsigned regs_per_warp, regs_per_block; /* allocated */
@@ -75,10 +76,12 @@ void wg_occupancy_limits_text(unsigned limits, char *buf, size_t n);
 /* An SM whose units are 1 and that reserves nothing: textbook division. Limits stay as they are. */
 void wg_occupancy_plain_division(struct wg_cc *cc);
 
-/* Largest registers a thread, or shared bytes a block (static and dynamic together), for which at least `warps` warps stay
- * resident. WG_NOT_FOUND: not even 0 does. */
-enum wg_status wg_occupancy_most_regs(const struct wg_cc *cc, struct wg_occupancy_query q, unsigned warps, uint64_t *regs);
-enum wg_status wg_occupancy_most_shared(const struct wg_cc *cc, struct wg_occupancy_query q, unsigned warps, uint64_t *bytes);
+/* Largest registers a thread, or shared bytes a block (static and dynamic together), for which at least `warps` warps
+ * stay resident. WG_NOT_FOUND: not even 0 does. */
+enum wg_status wg_occupancy_most_regs(const struct wg_cc *cc, struct wg_occupancy_query q, unsigned warps,
+                                      uint64_t *regs);
+enum wg_status wg_occupancy_most_shared(const struct wg_cc *cc, struct wg_occupancy_query q, unsigned warps,
+                                        uint64_t *bytes);
 
 /* Bytes of shared memory the driver sets an SM to for this kernel when the user has no preference; what is left of the
  * unified memory is L1. Modelled: a rule seen on an H200 (CUDA 13.0 driver 580, 57 of 57 kernels of

@@ -28,7 +28,8 @@ const struct wg_ptxas_kernel *wg_ptxas_kernel(const struct wg_ptxas_info *info, 
     return NULL;
 }
 
-/* ---- finding it ------------------------------------------------------------------------------------------------------ */
+/* ---- finding it
+ * ------------------------------------------------------------------------------------------------------ */
 static bool runnable(const char *path)
 {
     struct stat s;
@@ -84,11 +85,12 @@ enum wg_status wg_ptxas_find(char *path, size_t n)
     return WG_NOT_FOUND;
 }
 
-/* ---- what it prints -------------------------------------------------------------------------------------------------- */
+/* ---- what it prints
+ * -------------------------------------------------------------------------------------------------- */
 /* "... entry function 'name' for ..." or "Function properties for name": the name, NULL if it is neither. */
 static const char *after(const char *line, size_t n, const char *key, char quote, size_t *len)
 {
-    const char *p = memmem(line, n, key, strlen(key));
+    const char *p = line ? memmem(line, n, key, strlen(key)) : NULL;
     if (!p)
         return NULL;
     p += strlen(key);
@@ -135,6 +137,9 @@ enum wg_status wg_ptxas_parse(const char *text, size_t len, struct wg_arena *a, 
     struct wg_ptxas_kernel *k = NULL;
     bool mine = false; /* the properties being told are those of the entry itself, not of a function it calls */
     *n = 0;
+    *out = NULL;
+    if (!text)
+        return WG_OK;
     for (const char *p = text, *end = text + len; p < end;) {
         const char *nl = memchr(p, '\n', (size_t)(end - p));
         size_t ll = nl ? (size_t)(nl - p) : (size_t)(end - p), nn;
@@ -158,9 +163,11 @@ enum wg_status wg_ptxas_parse(const char *text, size_t len, struct wg_arena *a, 
     return WG_OK;
 }
 
-/* ---- running it ------------------------------------------------------------------------------------------------------- */
+/* ---- running it
+ * ------------------------------------------------------------------------------------------------------- */
 /* Runs argv, gathers what it prints on both streams into the arena. *code: exit status, or 128 + signal. */
-static enum wg_status capture(char *const *argv, struct wg_arena *a, char **text, size_t *len, int *code, struct wg_diag *d)
+static enum wg_status capture(char *const *argv, struct wg_arena *a, char **text, size_t *len, int *code,
+                              struct wg_diag *d)
 {
     int fd[2];
     if (pipe2(fd, O_CLOEXEC))
@@ -221,17 +228,19 @@ static void choose_arch(const char *ptx, size_t n, unsigned sm, char arch[16])
     snprintf(arch, 16, "sm_%u", sm % 10000);
     snprintf(number, sizeof number, "sm_%u", sm % 10000);
     const char *t = memmem(ptx, n < 65536 ? n : 65536, ".target", 7);
-    const char *s = t ? memmem(t, (size_t)(ptx + n - t) < 64 ? (size_t)(ptx + n - t) : 64, number, strlen(number)) : NULL;
+    const char *s =
+        t ? memmem(t, (size_t)(ptx + n - t) < 64 ? (size_t)(ptx + n - t) : 64, number, strlen(number)) : NULL;
     if (s && s + strlen(number) < ptx + n && (s[strlen(number)] == 'a' || s[strlen(number)] == 'f'))
         snprintf(arch, 16, "sm_%u%c", sm % 10000, s[strlen(number)]);
 }
 
-static enum wg_status compile(const char *tool, const char *arch, const char *ptx, size_t n, struct wg_arena *a, char **text,
-                              size_t *len, struct wg_diag *d)
+static enum wg_status compile(const char *tool, const char *arch, const char *ptx, size_t n, struct wg_arena *a,
+                              char **text, size_t *len, struct wg_diag *d)
 {
     const char *tmp = getenv("TMPDIR");
     char dir[PATH_MAX - 16], in[PATH_MAX], object[PATH_MAX], option[32];
-    if ((size_t)snprintf(dir, sizeof dir, "%s/warpgrind-XXXXXX", tmp && *tmp ? tmp : "/tmp") >= sizeof dir || !mkdtemp(dir))
+    if ((size_t)snprintf(dir, sizeof dir, "%s/warpgrind-XXXXXX", tmp && *tmp ? tmp : "/tmp") >= sizeof dir ||
+        !mkdtemp(dir))
         return wg_diag_set(d, WG_IO, "cannot make a temporary folder: %s", strerror(errno));
     snprintf(in, sizeof in, "%s/k.ptx", dir);
     snprintf(object, sizeof object, "%s/k.cubin", dir);
@@ -248,7 +257,8 @@ static enum wg_status compile(const char *tool, const char *arch, const char *pt
     const char *fatal = memmem(*text, *len, "not defined for option", 22);
     if (fatal || memmem(*text, *len, "is not supported", 16))
         return wg_diag_set(d, WG_UNSUPPORTED, "%s does not compile for %s", tool, arch);
-    return wg_diag_set(d, WG_PARSE, "%s -arch=%s failed (%d): %.*s", tool, arch, code, (int)(*len < 1500 ? *len : 1500), *text);
+    return wg_diag_set(d, WG_PARSE, "%s -arch=%s failed (%d): %.*s", tool, arch, code, (int)(*len < 1500 ? *len : 1500),
+                       *text);
 }
 
 static const char *tool_version(const char *tool, struct wg_arena *a)
@@ -269,7 +279,8 @@ static const char *tool_version(const char *tool, struct wg_arena *a)
     return copy ? copy : "";
 }
 
-/* ---- remembering ------------------------------------------------------------------------------------------------------ */
+/* ---- remembering
+ * ------------------------------------------------------------------------------------------------------ */
 static uint64_t mix(uint64_t h, const void *p, size_t n)
 {
     const unsigned char *c = p;
@@ -327,8 +338,10 @@ static bool read_cache(const char *path, struct wg_arena *a, struct wg_ptxas_inf
             k = wg_arena_grow(a, k, n + 1, &cap, sizeof *k);
             unsigned long long st, ld, stack, shared;
             int at = 0;
-            if (!k || sscanf(line, "%u %u %llu %llu %llu %llu %n", &k[n].registers, &k[n].barriers, &st, &ld, &stack, &shared,
-                             &at) != 6 || !at)
+            if (!k ||
+                sscanf(line, "%u %u %llu %llu %llu %llu %n", &k[n].registers, &k[n].barriers, &st, &ld, &stack, &shared,
+                       &at) != 6 ||
+                !at)
                 break;
             k[n].spill_stores = st, k[n].spill_loads = ld, k[n].stack = stack, k[n].shared = shared;
             size_t len = strcspn(line + at, "\n");
@@ -357,7 +370,8 @@ static void write_cache(const char *path, const struct wg_ptxas_info *info)
     for (size_t i = 0; i < info->n; i++) {
         const struct wg_ptxas_kernel *k = &info->kernels[i];
         fprintf(f, "%u %u %llu %llu %llu %llu %s\n", k->registers, k->barriers, (unsigned long long)k->spill_stores,
-                (unsigned long long)k->spill_loads, (unsigned long long)k->stack, (unsigned long long)k->shared, k->name);
+                (unsigned long long)k->spill_loads, (unsigned long long)k->stack, (unsigned long long)k->shared,
+                k->name);
     }
     fputs("end\n", f);
     bool bad = ferror(f) != 0;
@@ -365,14 +379,15 @@ static void write_cache(const char *path, const struct wg_ptxas_info *info)
         unlink(part);
 }
 
-enum wg_status wg_ptxas_info(const char *ptx, size_t n, unsigned sm, struct wg_arena *a, const struct wg_ptxas_info **out,
-                             struct wg_diag *d)
+enum wg_status wg_ptxas_info(const char *ptx, size_t n, unsigned sm, struct wg_arena *a,
+                             const struct wg_ptxas_info **out, struct wg_diag *d)
 {
     char tool[PATH_MAX], cache[PATH_MAX], *text;
     size_t len;
     *out = NULL;
     if (wg_ptxas_find(tool, sizeof tool))
-        return wg_diag_set(d, WG_NOT_FOUND, "no ptxas found (PATH, CUDA_HOME, the usual folders, pip's nvidia-cuda-nvcc)");
+        return wg_diag_set(d, WG_NOT_FOUND,
+                           "no ptxas found (PATH, CUDA_HOME, the usual folders, pip's nvidia-cuda-nvcc)");
     struct wg_ptxas_info *info = wg_arena_alloc(a, sizeof *info);
     if (!info || !(info->tool = wg_arena_str(a, tool, strlen(tool))))
         return wg_diag_set(d, WG_NO_MEMORY, "out of memory");

@@ -1,4 +1,5 @@
-/* registers.h - registers, spills and static shared memory of kernels: exact, from NVIDIA's ptxas where one is at hand. */
+/* registers.h - registers, spills and static shared memory of kernels: exact, from NVIDIA's ptxas where one is at hand.
+ */
 #ifndef WG_MODEL_REGISTERS_H
 #define WG_MODEL_REGISTERS_H
 #include "base/arena.h"
@@ -21,22 +22,24 @@ struct wg_ptxas_info {
     struct wg_ptxas_kernel *kernels;
 };
 
-/* Path of a ptxas: $WARPGRIND_PTXAS, then PATH, $CUDA_HOME/bin, $CUDA_PATH/bin, the usual toolkit folder, and the places
- * where pip puts the nvidia-cuda-nvcc and triton wheels. WG_NOT_FOUND if there is none; path is at least 4096 bytes. */
+/* Path of a ptxas: $WARPGRIND_PTXAS, then PATH, $CUDA_HOME/bin, $CUDA_PATH/bin, the usual toolkit folder, and the
+ * places where pip puts the nvidia-cuda-nvcc and triton wheels. WG_NOT_FOUND if there is none; path is at least 4096
+ * bytes. */
 enum wg_status wg_ptxas_find(char *path, size_t n);
 
-/* Compiles PTX (n bytes, no NUL needed) for compute capability sm (90 for 9.0) and tells what became of each entry. Answers are
- * kept in $XDG_CACHE_HOME/warpgrind (~/.cache/warpgrind), by contents, architecture and tool. The result lives in a.
- * WG_NOT_FOUND: no ptxas. WG_UNSUPPORTED: this ptxas does not know the architecture. WG_PARSE: it refused the PTX; its words
- * are in d. WG_IO: could not run it or use a temporary folder. WG_NO_MEMORY. */
-enum wg_status wg_ptxas_info(const char *ptx, size_t n, unsigned sm, struct wg_arena *a, const struct wg_ptxas_info **out,
-                             struct wg_diag *d);
+/* Compiles PTX (n bytes, no NUL needed) for compute capability sm (90 for 9.0) and tells what became of each entry.
+ * Answers are kept in $XDG_CACHE_HOME/warpgrind (~/.cache/warpgrind), by contents, architecture and tool. The result
+ * lives in a. WG_NOT_FOUND: no ptxas. WG_UNSUPPORTED: this ptxas does not know the architecture. WG_PARSE: it refused
+ * the PTX; its words are in d. WG_IO: could not run it or use a temporary folder. WG_NO_MEMORY. */
+enum wg_status wg_ptxas_info(const char *ptx, size_t n, unsigned sm, struct wg_arena *a,
+                             const struct wg_ptxas_info **out, struct wg_diag *d);
 /* The entry of that name; NULL if there is none. */
 const struct wg_ptxas_kernel *wg_ptxas_kernel(const struct wg_ptxas_info *info, const char *name);
 /* Reads what `ptxas -v` prints into kernels of a; *n is their count. For tests and other ways of running it. */
-enum wg_status wg_ptxas_parse(const char *text, size_t len, struct wg_arena *a, struct wg_ptxas_kernel **out, size_t *n);
+enum wg_status wg_ptxas_parse(const char *text, size_t len, struct wg_arena *a, struct wg_ptxas_kernel **out,
+                              size_t *n);
 
-/* Registers a thread occupies when launched: at least 16 (an H200 told 16 for kernels of 4 to 15; taken for all from compute
- * capability 7.0 on). */
+/* Registers a thread occupies when launched: at least 16 (an H200 told 16 for kernels of 4 to 15; taken for all from
+ * compute capability 7.0 on). */
 unsigned wg_registers_at_launch(unsigned sm, unsigned registers);
 #endif

@@ -113,7 +113,10 @@ static bool lay_out_shared(struct wg_address_state *s)
 
 /* ---- alignment of the result of one operation from that of its sources ----------------------------------------- */
 
-static unsigned shifted(unsigned t, int64_t by) { return by < 0 || by > 62 ? NO_LIMIT : min2(t + (unsigned)by, NO_LIMIT); }
+static unsigned shifted(unsigned t, int64_t by)
+{
+    return by < 0 || by > 62 ? NO_LIMIT : min2(t + (unsigned)by, NO_LIMIT);
+}
 
 static unsigned result_tz(const struct wg_instr *in, const unsigned t[MAX_ARGS])
 {
@@ -138,8 +141,9 @@ static unsigned result_tz(const struct wg_instr *in, const unsigned t[MAX_ARGS])
 static bool is_pure(const struct wg_instr *in)
 {
     enum wg_group g = wg_op_infos[in->op].group;
-    return in->guard < 0 && !in->extra && !(in->flags & WG_FLAG(CC)) && in->op != WG_OP_ADDC && in->op != WG_OP_SUBC &&
-           in->op != WG_OP_MADC && (g == WG_GROUP_ALU || g == WG_GROUP_CVT || in->op == WG_OP_MOV || in->op == WG_OP_CVTA) &&
+    bool carry = in->flags & WG_FLAG(CC) || in->op == WG_OP_ADDC || in->op == WG_OP_SUBC || in->op == WG_OP_MADC;
+    return in->guard < 0 && !in->extra && !carry &&
+           (g == WG_GROUP_ALU || g == WG_GROUP_CVT || in->op == WG_OP_MOV || in->op == WG_OP_CVTA) &&
            in->nops >= 2 && in->nops <= MAX_ARGS + 1 && in->ops[0].kind == WG_OPERAND_REG && in->ops[0].pair < 0;
 }
 
@@ -224,7 +228,10 @@ static unsigned value_tz(const struct wg_address_state *s, struct wg_address v)
     return min2(s->roots[v.root].tz, ctz(v.off));
 }
 
-static struct wg_address pair_value(uint32_t root, int64_t off) { return (struct wg_address){.root = root, .off = off}; }
+static struct wg_address pair_value(uint32_t root, int64_t off)
+{
+    return (struct wg_address){.root = root, .off = off};
+}
 
 static bool register_value(struct wg_address_state *s, int32_t reg, struct wg_address *v)
 {
@@ -294,7 +301,9 @@ bool wg_address_of(struct wg_address_state *s, const struct wg_operand *o, struc
     case WG_OPERAND_REG: return register_value(s, o->reg, v);
     case WG_OPERAND_IMM: *v = pair_value(WG_ROOT_ZERO, o->imm); return true;
     case WG_OPERAND_SYMBOL: return symbol_value(s, o->sym, o->imm, v);
-    case WG_OPERAND_SREG: v->off = 0; return intern(s, (struct root){.op = &tag_sreg, .arg = {{0, o->sreg}}}, 0, &v->root);
+    case WG_OPERAND_SREG:
+        v->off = 0;
+        return intern(s, (struct root){.op = &tag_sreg, .arg = {{0, o->sreg}}}, 0, &v->root);
     case WG_OPERAND_MEM: {
         struct wg_address x = pair_value(WG_ROOT_ZERO, 0), y = x;
         if ((o->sym && !symbol_value(s, o->sym, 0, &x)) || (o->reg >= 0 && !register_value(s, o->reg, &y)) ||
@@ -303,7 +312,9 @@ bool wg_address_of(struct wg_address_state *s, const struct wg_operand *o, struc
         v->off = (int64_t)((uint64_t)v->off + (uint64_t)o->imm);
         return true;
     }
-    default: v->off = ++s->unique; return intern(s, (struct root){.op = &tag_unique, .arg = {{0, v->off}}}, 0, &v->root);
+    default:
+        v->off = 0;
+        return intern(s, (struct root){.op = &tag_unique, .arg = {{0, ++s->unique}}}, 0, &v->root);
     }
 }
 
@@ -406,9 +417,9 @@ bool wg_address_step(struct wg_address_state *s, const struct wg_instr *in)
     }
     if (in->op == WG_OP_LD && in->space == WG_SPACE_PARAM && in->guard < 0 && in->ops[0].kind == WG_OPERAND_REG &&
         in->ops[1].sym && in->ops[1].sym->kind == WG_SYMBOL_PARAM && s->f->is_entry) {
+        struct root k = {.op = &tag_param, .arg = {{in->ops[1].sym->index, in->ops[1].imm}, {in->type[0], 0}}};
         v.off = 0; /* parameters of a kernel never change */
-        if (!intern(s, (struct root){.op = &tag_param, .arg = {{in->ops[1].sym->index, in->ops[1].imm}, {in->type[0], 0}}},
-                    0, &v.root))
+        if (!intern(s, k, 0, &v.root))
             return false;
         s->val[in->ops[0].reg] = v;
         return true;
@@ -454,8 +465,8 @@ void wg_address_leave(struct wg_address_state *s, uint32_t block)
             s->exits[block][k] = s->val[s->variable[k]];
 }
 
-struct wg_address_state *wg_address_start(const struct wg_ptx_module *m, const struct wg_function *f, struct wg_arena *a,
-                                          uint32_t nblocks)
+struct wg_address_state *wg_address_start(const struct wg_ptx_module *m, const struct wg_function *f,
+                                          struct wg_arena *a, uint32_t nblocks)
 {
     /* values at block ends that are kept (beyond, joins forget); values that are looked at at all */
     enum { MAX_KEPT = 1 << 21, MAX_WORK = 1 << 26 };

@@ -170,8 +170,8 @@ enum wg_status wg_fatbin_choose(const void *p, size_t n, unsigned cc, struct wg_
         wg_diag_set(d, WG_NO_PTX,
                     any_ptx ? "no PTX for a device of sm_%u (inside: %s); choose a newer device, or build with "
                               "-arch=sm_%u"
-                            : "the program carries no PTX that sm_%u can run (inside: %s); build it with -arch=sm_%u, or "
-                              "with code=compute_.. in -gencode",
+                            : "the program carries no PTX that sm_%u can run (inside: %s); build it with -arch=sm_%u, "
+                              "or with code=compute_.. in -gencode",
                     cc, inside[0] ? inside : "nothing", cc);
     return WG_NO_PTX;
 }

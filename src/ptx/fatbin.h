@@ -1,9 +1,9 @@
 /* fatbin.h - the container in which nvcc (and our own front end) puts PTX into programs.
  *
- * Layout, decoded from what nvcc 13.0 writes (little endian). Container: u32 magic, u16 version 1, u16 header size 16, u64
- * bytes that follow. Then entries: u16 kind, u16 version 0x101, u32 header size, u64 payload size (padded to 8), u32
- * stored size (0: not compressed), u32 offset of options, u16 minor, u16 major of the PTX version, u32 architecture, u32
- * offset and u32 length of a name, u64 flags, u64 zero, u64 size before compression. */
+ * Layout, decoded from what nvcc 13.0 writes (little endian). Container: u32 magic, u16 version 1, u16 header size
+ * 16, u64 bytes that follow. Then entries: u16 kind, u16 version 0x101, u32 header size, u64 payload size (padded to
+ * 8), u32 stored size (0: not compressed), u32 offset of options, u16 minor, u16 major of the PTX version, u32
+ * architecture, u32 offset and u32 length of a name, u64 flags, u64 zero, u64 size before compression. */
 #ifndef WG_PTX_FATBIN_H
 #define WG_PTX_FATBIN_H
 #include "base/diag.h"
@@ -27,8 +27,8 @@ struct wg_fatbin_image {
     const char *name, *options;  /* in the container, NUL-terminated; NULL: none */
 };
 
-/* Bytes of the container at p, header included; 0 if there is none. Reads at most n bytes. A container in the memory of a
- * running program has no known size: pass SIZE_MAX (16 bytes must be readable), then use the answer as n below. */
+/* Bytes of the container at p, header included; 0 if there is none. Reads at most n bytes. A container in the memory
+ * of a running program has no known size: pass SIZE_MAX (16 bytes must be readable), then use the answer as n below. */
 size_t wg_fatbin_size(const void *p, size_t n);
 /* Offset of the first container at or after `from` in a section, at 8-byte steps; n if there is none. */
 size_t wg_fatbin_find(const void *section, size_t n, size_t from);

@@ -120,7 +120,8 @@ static void scan_number(struct wg_lexer *l)
         const char *q = p;
         while (is_digit(*q))
             q++;
-        if (*q == '.' || ((*q == 'e' || *q == 'E') && (is_digit(q[1]) || ((q[1] == '-' || q[1] == '+') && is_digit(q[2]))))) {
+        const char *e = q + 1 + (*q && (q[1] == '-' || q[1] == '+'));
+        if (*q == '.' || ((*q == 'e' || *q == 'E') && is_digit(*e))) {
             scan_decimal_float(l, p);
             return;
         }

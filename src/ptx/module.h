@@ -75,7 +75,14 @@ struct wg_symbol {
     const char *texmode;      /* "texref", "samplerref", "surfref" or NULL */
 };
 /* Store the low `bytes` bytes of (address + addend) >> shift at `at`. shift is 0 but for odd uses of 0xff00(sym). */
-struct wg_reloc { uint64_t at; const struct wg_symbol *sym; int64_t addend; uint8_t bytes; bool generic; uint8_t shift; };
+struct wg_reloc {
+    uint64_t at;
+    const struct wg_symbol *sym;
+    int64_t addend;
+    uint8_t bytes;
+    bool generic;
+    uint8_t shift;
+};
 struct wg_prototype { const char *name; uint32_t nret, narg; struct wg_symbol *ret, *arg; };
 
 struct wg_function {
@@ -115,13 +122,14 @@ struct wg_ptx_module {
 
 /* Parse and verify. text needs no NUL at its end. On failure *out is NULL and d holds a located message (PARSE or
  * NO_MEMORY). An unknown operation or modifier is no failure: see WG_OP_UNKNOWN and wg_instr.extra. */
-enum wg_status wg_ptx_parse(const char *text, size_t n, const char *name, struct wg_ptx_module **out, struct wg_diag *d);
+enum wg_status wg_ptx_parse(const char *text, size_t n, const char *name, struct wg_ptx_module **out,
+                            struct wg_diag *d);
 extern const char wg_ptx_parts[6][3]; /* "b0" "b1" "b2" "b3" "h0" "h1" */
 void wg_ptx_free(struct wg_ptx_module *m); /* NULL is fine */
 struct wg_function *wg_ptx_function(const struct wg_ptx_module *m, const char *name); /* NULL: none */
-/* Shared memory of a kernel as ptxas 13.0 places it (found by assembling small kernels): the variables that the kernel and
- * the functions it calls use, in order of declaration and each at its alignment: the kernel's own, the module's, those of
- * called functions; dynamic memory behind them at 16 bytes or its own alignment if that is more. */
+/* Shared memory of a kernel as ptxas 13.0 places it (found by assembling small kernels): the variables that the
+ * kernel and the functions it calls use, in order of declaration and each at its alignment: the kernel's own, the
+ * module's, those of called functions; dynamic memory behind them at 16 bytes or its own alignment if that is more. */
 struct wg_ptx_shared { const struct wg_symbol *sym; uint64_t offset; };
 struct wg_ptx_shared_layout {
     uint32_t n;
@@ -131,6 +139,7 @@ struct wg_ptx_shared_layout {
 };
 enum wg_status wg_ptx_shared_layout(const struct wg_ptx_module *m, const struct wg_function *f, struct wg_arena *a,
                                     struct wg_ptx_shared_layout *out); /* NO_MEMORY only */
-/* Write the module as PTX again; parsing that gives an equal module. Returned string is malloc'd; NULL: out of memory. */
+/* Write the module as PTX again; parsing that gives an equal module. Returned string is malloc'd; NULL: out of
+ * memory. */
 char *wg_ptx_print(const struct wg_ptx_module *m);
 #endif

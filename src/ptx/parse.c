@@ -76,6 +76,23 @@ bool wg_parse_int(struct wg_parser *p, uint64_t max, const char *what, uint64_t 
     return true;
 }
 
+bool wg_parse_unexpected(struct wg_parser *p, const char *what)
+{
+    const struct wg_token *t = &p->lex.t;
+    if (t->kind == WG_TOK_BAD)
+        return wg_parse_error(p, t->s, "%s", p->lex.error);
+    return wg_parse_error(p, t->s, "%s is expected here", what);
+}
+
+bool wg_parse_small(struct wg_parser *p, uint64_t max, const char *what, uint32_t *v)
+{
+    uint64_t u;
+    if (!wg_parse_int(p, max, what, &u))
+        return false;
+    *v = (uint32_t)u;
+    return true;
+}
+
 static bool keep_lists(struct wg_parser *p)
 {
     struct wg_ptx_module *m = p->m;

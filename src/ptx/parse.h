@@ -92,6 +92,8 @@ static inline bool wg_parse_is(const struct wg_parser *p, int kind) { return p->
 bool wg_parse_text_is(const struct wg_parser *p, const char *text); /* current token's text */
 bool wg_parse_accept(struct wg_parser *p, int kind);
 bool wg_parse_expect(struct wg_parser *p, int kind, const char *what);
+bool wg_parse_unexpected(struct wg_parser *p, const char *wanted); /* error at the current token */
+bool wg_parse_small(struct wg_parser *p, uint64_t max, const char *what, uint32_t *v);
 bool wg_parse_int(struct wg_parser *p, uint64_t max, const char *what, uint64_t *v); /* constant expression */
 
 /* names.c */
@@ -120,7 +122,9 @@ bool wg_parse_call_lists(struct wg_parser *p, struct wg_instr *in);
 /* parse_module.c */
 bool wg_parse_module(struct wg_parser *p);
 bool wg_parse_labelled(struct wg_parser *p, struct wg_ptx_name *label, const char *at); /* .branchtargets and kin */
-bool wg_parse_loc(struct wg_parser *p);
+/* parse_debug.c: .file, .loc, .section and .pragma; *done tells whether it was one of them */
+bool wg_parse_common(struct wg_parser *p, bool *done);
+bool wg_parse_skip_statement(struct wg_parser *p); /* to behind the next ';' */
 /* verify.c */
 bool wg_verify(struct wg_parser *p);
 #endif

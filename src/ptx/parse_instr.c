@@ -445,7 +445,8 @@ static bool operands(struct wg_parser *p, struct wg_instr *in)
         return call(p, in);
     while (!wg_parse_is(p, ';')) {
         struct wg_operand o;
-        if (!operand(p, in, &o, *shape == 'l' ? LABEL_YES : in->op == WG_OP_UNKNOWN ? LABEL_ELSE : LABEL_NO, 0) || !push(p, &o))
+        enum label label = *shape == 'l' ? LABEL_YES : in->op == WG_OP_UNKNOWN ? LABEL_ELSE : LABEL_NO;
+        if (!operand(p, in, &o, label, 0) || !push(p, &o))
             return false;
         if (*shape)
             shape += shape[1] == '?' ? 2 : 1;
@@ -501,8 +502,8 @@ bool wg_parse_statement(struct wg_parser *p)
         if (!n)
             return false;
         wg_parse_next(p);
-        if (wg_parse_is(p, WG_TOK_DIR) && (wg_parse_text_is(p, ".branchtargets") || wg_parse_text_is(p, ".calltargets") ||
-                                           wg_parse_text_is(p, ".callprototype")))
+        if (wg_parse_text_is(p, ".branchtargets") || wg_parse_text_is(p, ".calltargets") ||
+            wg_parse_text_is(p, ".callprototype"))
             return wg_parse_labelled(p, n, t.s);
         return wg_names_bind(p, n, WG_BIND_LABEL, (uint32_t)p->ninstrs, NULL, t.s) != NULL;
     }

@@ -1,4 +1,4 @@
-/* parse_module.c - directives: module header, variables, functions, debug lines. */
+/* parse_module.c - directives: module header, variables, functions. */
 #include "ptx/parse.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,23 +12,6 @@ struct decl {
     const char *texmode;
 };
 
-static bool unexpected(struct wg_parser *p, const char *what)
-{
-    const struct wg_token *t = &p->lex.t;
-    if (t->kind == WG_TOK_BAD)
-        return wg_parse_error(p, t->s, "%s", p->lex.error);
-    return wg_parse_error(p, t->s, "%s is expected here", what);
-}
-
-static bool small_int(struct wg_parser *p, uint64_t max, const char *what, uint32_t *v)
-{
-    uint64_t u;
-    if (!wg_parse_int(p, max, what, &u))
-        return false;
-    *v = (uint32_t)u;
-    return true;
-}
-
 /* Skip "(...)" of a directive's argument. */
 static bool skip_parens(struct wg_parser *p)
 {
@@ -39,7 +22,7 @@ static bool skip_parens(struct wg_parser *p)
         else if (wg_parse_is(p, ')'))
             depth--;
         else if (wg_parse_is(p, WG_TOK_EOF) || wg_parse_is(p, WG_TOK_BAD))
-            return unexpected(p, "')'");
+            return wg_parse_unexpected(p, "')'");
         wg_parse_next(p);
     } while (depth);
     return true;
@@ -175,7 +158,7 @@ static bool variable(struct wg_parser *p, struct decl d)
         unsigned ndims;
         const char *name_at = p->lex.t.s;
         if (!wg_parse_is(p, WG_TOK_IDENT))
-            return unexpected(p, "a name");
+            return wg_parse_unexpected(p, "a name");
         struct wg_ptx_name *n = wg_names_intern(p, name_at, p->lex.t.n);
         struct wg_symbol now = {.kind = d.texmode ? WG_SYMBOL_TEX : WG_SYMBOL_VAR, .ptx_line = p->lex.t.line,
                                 .is_extern = d.is_extern, .is_visible = d.is_visible, .is_weak = d.is_weak};
@@ -228,7 +211,7 @@ static bool registers(struct wg_parser *p)
         return wg_parse_error(p, at, "vector registers of old PTX are not supported: declare scalars");
     do {
         if (!wg_parse_is(p, WG_TOK_IDENT))
-            return unexpected(p, "a register name");
+            return wg_parse_unexpected(p, "a register name");
         at = p->lex.t.s;
         struct wg_ptx_name *n = wg_names_intern(p, at, p->lex.t.n);
         if (!n)
@@ -237,7 +220,7 @@ static bool registers(struct wg_parser *p)
         if (wg_parse_accept(p, '<')) {
             uint64_t count;
             if (!wg_parse_is(p, WG_TOK_INT))
-                return unexpected(p, "the number of registers");
+                return wg_parse_unexpected(p, "the number of registers");
             count = p->lex.t.bits;
             wg_parse_next(p);
             if (!wg_names_bind_range(p, n, d.type, count, at) || !wg_parse_expect(p, '>', "'>'"))
@@ -249,185 +232,6 @@ static bool registers(struct wg_parser *p)
         }
     } while (wg_parse_accept(p, ','));
     return wg_parse_expect(p, ';', "';'");
-}
-
-/* ---- debug information ----------------------------------------------------------------------------------------- */
-
-static bool file_directive(struct wg_parser *p)
-{
-    uint64_t number;
-    if (!wg_parse_int(p, WG_PTX_MAX_FILE, "a file number", &number))
-        return false;
-    if (!wg_parse_is(p, WG_TOK_STRING))
-        return unexpected(p, "a file name in quotes");
-    struct wg_token a = p->lex.t;
-    struct wg_ptx_module *m = p->m;
-    wg_parse_next(p);
-    const char **files = wg_arena_grow(&m->arena, (void *)m->files, number + 1, &p->cap_files, sizeof *files);
-    if (!files)
-        return wg_parse_oom(p);
-    m->files = files;
-    if (number >= m->nfiles)
-        m->nfiles = (uint32_t)number + 1;
-    if (wg_parse_is(p, WG_TOK_STRING)) { /* directory, file */
-        struct wg_token b = p->lex.t;
-        files[number] = wg_arena_printf(&m->arena, "%.*s/%.*s", (int)(a.n - 2), a.s + 1, (int)(b.n - 2), b.s + 1);
-        wg_parse_next(p);
-    } else {
-        files[number] = wg_arena_str(&m->arena, a.s + 1, a.n - 2);
-    }
-    if (!files[number])
-        return wg_parse_oom(p);
-    for (int i = 0; i < 2 && wg_parse_accept(p, ','); i++) { /* time stamp and size */
-        uint64_t unused;
-        if (!wg_parse_int(p, UINT64_MAX, "a number", &unused))
-            return false;
-    }
-    return true;
-}
-
-static bool loc_triple(struct wg_parser *p, uint32_t v[3])
-{
-    for (int i = 0; i < 3; i++)
-        if (!small_int(p, UINT32_MAX, i == 0 ? "a file number" : i == 1 ? "a line number" : "a column number", &v[i]))
-            return false;
-    return true;
-}
-
-static struct wg_loc_root *find_root(struct wg_loc_root *t, size_t cap, const uint32_t v[3])
-{
-    size_t k = (v[0] * 2654435761u ^ v[1] * 2246822519u ^ v[2] * 3266489917u) * 2654435761u;
-    for (k = (k ^ k >> 15) & (cap - 1);; k = (k + 1) & (cap - 1))
-        if (!t[k].used || (t[k].file == v[0] && t[k].line == v[1] && t[k].col == v[2]))
-            return &t[k];
-}
-
-/* The place of a .loc is remembered with the call site it leads to, so that chains of inlined_at end at the outermost. */
-static struct wg_loc_root *root_slot(struct wg_parser *p, const uint32_t v[3])
-{
-    if (p->nlocs * 2 >= p->cap_locs) {
-        size_t cap = p->cap_locs ? p->cap_locs * 2 : 256;
-        struct wg_loc_root *t = wg_arena_alloc(&p->tmp, cap * sizeof *t);
-        if (!t) {
-            wg_parse_oom(p);
-            return NULL;
-        }
-        for (size_t i = 0; i < p->cap_locs; i++)
-            if (p->locs[i].used)
-                *find_root(t, cap, (uint32_t[3]){p->locs[i].file, p->locs[i].line, p->locs[i].col}) = p->locs[i];
-        p->locs = t;
-        p->cap_locs = cap;
-    }
-    struct wg_loc_root *r = find_root(p->locs, p->cap_locs, v);
-    if (!r->used) {
-        *r = (struct wg_loc_root){.file = v[0], .line = v[1], .col = v[2], .used = true};
-        p->nlocs++;
-    }
-    return r;
-}
-
-/* .loc file line column [, function_name label [+ n]] [, inlined_at file line column] */
-bool wg_parse_loc(struct wg_parser *p)
-{
-    uint32_t v[3], at[3];
-    uint64_t unused;
-    bool inlined = false;
-    if (!loc_triple(p, v))
-        return false;
-    while (wg_parse_accept(p, ',')) {
-        if (wg_parse_text_is(p, "function_name")) {
-            wg_parse_next(p);
-            if (!wg_parse_is(p, WG_TOK_IDENT) && !wg_parse_is(p, WG_TOK_DIR))
-                return unexpected(p, "a label");
-            wg_parse_next(p);
-            if (wg_parse_accept(p, '+') && !wg_parse_int(p, UINT64_MAX, "an offset", &unused))
-                return false;
-        } else if (wg_parse_text_is(p, "inlined_at")) {
-            wg_parse_next(p);
-            inlined = true;
-            if (!loc_triple(p, at))
-                return false;
-        } else {
-            return unexpected(p, "function_name or inlined_at");
-        }
-    }
-    struct wg_loc_root *outer = inlined ? root_slot(p, at) : NULL;
-    if (inlined && !outer)
-        return false;
-    uint32_t root_file = !inlined ? 0 : outer->root_line ? outer->root_file : at[0];
-    uint32_t root_line = !inlined ? 0 : outer->root_line ? outer->root_line : at[1];
-    struct wg_loc_root *here = root_slot(p, v);
-    if (!here)
-        return false;
-    here->root_file = root_file;
-    here->root_line = root_line;
-    p->loc_file = v[0];
-    p->loc_line = v[1];
-    p->loc_col = v[2];
-    p->loc_root_file = root_file;
-    p->loc_root_line = root_line;
-    if (p->fn && !p->fn->line) {
-        p->fn->file = v[0];
-        p->fn->line = v[1];
-    }
-    return true;
-}
-
-static bool skip_to_semicolon(struct wg_parser *p)
-{
-    while (!wg_parse_is(p, ';')) {
-        if (wg_parse_is(p, WG_TOK_EOF) || wg_parse_is(p, WG_TOK_BAD) || wg_parse_is(p, '{') || wg_parse_is(p, '}'))
-            return unexpected(p, "';'");
-        wg_parse_next(p);
-    }
-    wg_parse_next(p);
-    return true;
-}
-
-/* .pragma "nounroll"; of these only the bytes that a load needs tell something about accesses. */
-static bool pragma(struct wg_parser *p)
-{
-    static const char used[] = "\"used_bytes_mask ";
-    const struct wg_token t = p->lex.t;
-    if (t.kind == WG_TOK_STRING && t.n > sizeof used && t.n < 40 && memcmp(t.s, used, sizeof used - 1) == 0)
-        p->used_bytes = (uint32_t)strtoul(t.s + sizeof used - 1, NULL, 0);
-    return skip_to_semicolon(p);
-}
-
-/* .section .debug_info { ... }: not read */
-static bool section(struct wg_parser *p)
-{
-    const char *at = p->lex.t.s;
-    while (!wg_parse_is(p, '{')) {
-        if (wg_parse_is(p, WG_TOK_EOF) || wg_parse_is(p, WG_TOK_BAD) || wg_parse_is(p, ';') || wg_parse_is(p, '}'))
-            return unexpected(p, "'{'");
-        wg_parse_next(p);
-    }
-    wg_lex_skip_block(&p->lex);
-    if (p->lex.t.kind == WG_TOK_EOF && p->lex.end[-1] != '}') {
-        const char *e = p->lex.end;
-        while (e > at && (unsigned char)e[-1] <= ' ')
-            e--;
-        if (e[-1] != '}')
-            return wg_parse_error(p, at, "this section has no closing '}'");
-    }
-    return true;
-}
-
-/* Directives allowed at module scope and in bodies; *done tells whether it was one of them. */
-static bool common_directive(struct wg_parser *p, bool *done)
-{
-    *done = true;
-    if (wg_parse_text_is(p, ".file"))
-        return wg_parse_next(p), file_directive(p);
-    if (wg_parse_text_is(p, ".loc"))
-        return wg_parse_next(p), wg_parse_loc(p);
-    if (wg_parse_text_is(p, ".section"))
-        return wg_parse_next(p), section(p);
-    if (wg_parse_text_is(p, ".pragma"))
-        return wg_parse_next(p), pragma(p);
-    *done = false;
-    return true;
 }
 
 /* ---- functions ------------------------------------------------------------------------------------------------- */
@@ -449,7 +253,7 @@ static bool param_list(struct wg_parser *p, struct params *l, bool entry)
         unsigned ndims;
         const char *at = p->lex.t.s;
         if (!wg_parse_is(p, WG_TOK_DIR))
-            return unexpected(p, "a parameter or ')'");
+            return wg_parse_unexpected(p, "a parameter or ')'");
         if (!decl_words(p, &d))
             return false;
         if (d.type == WG_T_NONE || (d.space != WG_SPACE_PARAM && !d.is_reg))
@@ -457,7 +261,7 @@ static bool param_list(struct wg_parser *p, struct params *l, bool entry)
         if ((entry && d.is_reg) || (d.type == WG_T_PRED && !d.is_reg))
             return wg_parse_error(p, at, "this cannot be a parameter here");
         if (!wg_parse_is(p, WG_TOK_IDENT))
-            return unexpected(p, "the name of the parameter");
+            return wg_parse_unexpected(p, "the name of the parameter");
         struct wg_ptx_name *n = wg_names_intern(p, p->lex.t.s, p->lex.t.n);
         struct wg_symbol s = {.kind = WG_SYMBOL_PARAM, .index = (uint32_t)l->n, .ptx_line = p->lex.t.line};
         if (!n)
@@ -532,7 +336,7 @@ static bool three(struct wg_parser *p, uint32_t v[3])
 {
     v[0] = v[1] = v[2] = 1;
     for (int i = 0; i < 3; i++) {
-        if (!small_int(p, UINT32_MAX, "a number", &v[i]))
+        if (!wg_parse_small(p, UINT32_MAX, "a number", &v[i]))
             return false;
         if (i < 2 && !wg_parse_accept(p, ','))
             break;
@@ -552,13 +356,13 @@ static bool attributes(struct wg_parser *p, struct wg_function *f)
         else if (wg_parse_text_is(p, ".reqnctapercluster"))
             ok = (wg_parse_next(p), three(p, f->reqcluster));
         else if (wg_parse_text_is(p, ".minnctapersm"))
-            ok = (wg_parse_next(p), small_int(p, UINT32_MAX, "a number", &f->minnctapersm));
+            ok = (wg_parse_next(p), wg_parse_small(p, UINT32_MAX, "a number", &f->minnctapersm));
         else if (wg_parse_text_is(p, ".maxnreg"))
-            ok = (wg_parse_next(p), small_int(p, UINT32_MAX, "a number", &f->maxnreg));
+            ok = (wg_parse_next(p), wg_parse_small(p, UINT32_MAX, "a number", &f->maxnreg));
         else if (wg_parse_text_is(p, ".noreturn"))
             wg_parse_next(p), f->noreturn = true;
         else if (wg_parse_text_is(p, ".pragma"))
-            ok = skip_to_semicolon(p);
+            ok = wg_parse_skip_statement(p);
         else if (wg_parse_text_is(p, ".attribute"))
             ok = (wg_parse_next(p), skip_parens(p));
         else { /* .explicitcluster, .maxclusterrank 8, .abi_preserve 16, ...: no effect on what is modelled */
@@ -584,7 +388,7 @@ static bool body_directive(struct wg_parser *p)
         return variable(p, (struct decl){0});
     if (wg_parse_text_is(p, ".extern"))
         return wg_parse_next(p), variable(p, (struct decl){.is_extern = true});
-    if (!common_directive(p, &done))
+    if (!wg_parse_common(p, &done))
         return false;
     struct wg_token t = p->lex.t;
     return done || wg_parse_error(p, t.s, "directive '%.*s' is not known in a function body",
@@ -665,7 +469,7 @@ static bool function(struct wg_parser *p, bool entry, const struct decl *link)
         return false;
     const char *at = p->lex.t.s;
     if (!wg_parse_is(p, WG_TOK_IDENT))
-        return unexpected(p, "the name of the function");
+        return wg_parse_unexpected(p, "the name of the function");
     struct wg_ptx_name *n = wg_names_intern(p, at, p->lex.t.n);
     if (!n || !(f->sym = function_symbol(p, n, at)))
         return false;
@@ -716,7 +520,7 @@ static bool branch_targets(struct wg_parser *p, struct wg_ptx_name *label, const
         return wg_parse_oom(p);
     do {
         if (!wg_parse_is(p, WG_TOK_IDENT))
-            return unexpected(p, "a label");
+            return wg_parse_unexpected(p, "a label");
         names = wg_arena_grow(&p->tmp, names, n + 1, &cap, sizeof *names);
         if (!names)
             return wg_parse_oom(p);
@@ -743,7 +547,7 @@ static bool call_targets(struct wg_parser *p, struct wg_prototype *proto)
         struct wg_binding *b;
         const char *at = p->lex.t.s;
         if (!wg_parse_is(p, WG_TOK_IDENT))
-            return unexpected(p, "a function");
+            return wg_parse_unexpected(p, "a function");
         struct wg_ptx_name *n = wg_names_intern(p, at, p->lex.t.n);
         if (!n || !wg_names_find(p, n, &b))
             return false;
@@ -770,7 +574,7 @@ static bool call_prototype(struct wg_parser *p, struct wg_prototype *proto, cons
     if (wg_parse_is(p, '(') && !param_list(p, &rets, false))
         return false;
     if (!wg_parse_is(p, WG_TOK_IDENT))
-        return unexpected(p, "'_'");
+        return wg_parse_unexpected(p, "'_'");
     wg_parse_next(p);
     if (wg_parse_is(p, '(') && !param_list(p, &params, false))
         return false;
@@ -803,10 +607,10 @@ static bool version(struct wg_parser *p)
     unsigned v = 0;
     const char *dot = memchr(t.s, '.', t.n);
     if (t.kind != WG_TOK_FLOAT || t.n > 4 || !dot || dot + 2 != t.s + t.n)
-        return unexpected(p, "a version such as 8.5");
+        return wg_parse_unexpected(p, "a version such as 8.5");
     for (const char *c = t.s; c < t.s + t.n; c++) {
         if (c != dot && (*c < '0' || *c > '9'))
-            return unexpected(p, "a version such as 8.5");
+            return wg_parse_unexpected(p, "a version such as 8.5");
         v = c == dot ? v : v * 10 + (unsigned)(*c - '0');
     }
     p->m->version = v;
@@ -822,7 +626,7 @@ static bool target(struct wg_parser *p)
     do {
         const struct wg_token t = p->lex.t;
         if (t.kind != WG_TOK_IDENT)
-            return unexpected(p, "a target such as sm_90");
+            return wg_parse_unexpected(p, "a target such as sm_90");
         if (first && t.n > 3 && t.n < 16 && memcmp(t.s, "sm_", 3) == 0)
             p->m->sm = (unsigned)strtoul(t.s + 3, NULL, 10);
         end = t.s + t.n;
@@ -844,7 +648,7 @@ static bool alias(struct wg_parser *p)
         struct wg_binding *b;
         const char *at = p->lex.t.s;
         if (!wg_parse_is(p, WG_TOK_IDENT))
-            return unexpected(p, "a function");
+            return wg_parse_unexpected(p, "a function");
         struct wg_ptx_name *n = wg_names_intern(p, at, p->lex.t.n);
         if (!n || !wg_names_find(p, n, &b))
             return false;
@@ -882,7 +686,7 @@ static bool module_directive(struct wg_parser *p)
     if (space_of(p) >= 0)
         return variable(p, link);
     if (link.is_extern || link.is_visible || link.is_weak)
-        return unexpected(p, "a variable or function");
+        return wg_parse_unexpected(p, "a variable or function");
     if (wg_parse_text_is(p, ".target"))
         return wg_parse_next(p), target(p);
     if (wg_parse_text_is(p, ".version"))
@@ -897,7 +701,7 @@ static bool module_directive(struct wg_parser *p)
     }
     if (wg_parse_text_is(p, ".alias"))
         return wg_parse_next(p), alias(p);
-    if (!common_directive(p, &done))
+    if (!wg_parse_common(p, &done))
         return false;
     struct wg_token t = p->lex.t;
     return done || wg_parse_error(p, t.s, "directive '%.*s' is not known here", (int)(t.n < 100 ? t.n : 100), t.s);
@@ -913,7 +717,7 @@ bool wg_parse_module(struct wg_parser *p)
         if (wg_parse_accept(p, ';'))
             continue;
         if (!wg_parse_is(p, WG_TOK_DIR))
-            return unexpected(p, "a directive");
+            return wg_parse_unexpected(p, "a directive");
         if (!module_directive(p))
             return false;
     }

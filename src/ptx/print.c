@@ -1,5 +1,5 @@
-/* print.c - writes a module as PTX again: the partner of the parser in round-trip tests, and what dumps show. Scopes are
- * flattened; names that then collide get a suffix. */
+/* print.c - writes a module as PTX again: the partner of the parser in round-trip tests, and what dumps show. Scopes
+ * are flattened; names that then collide get a suffix. */
 #include "ptx/module.h"
 #include <inttypes.h>
 #include <stdio.h>

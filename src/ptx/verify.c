@@ -1,6 +1,6 @@
-/* verify.c - checks operands against the instruction tables. Where a mnemonic is fully known and its operands cannot be
- * right, the module is refused; where our knowledge may be incomplete, the instruction is marked instead (wg_instr.extra)
- * and refused when it is about to run. */
+/* verify.c - checks operands against the instruction tables. Where a mnemonic is fully known and its operands cannot
+ * be right, the module is refused; where our knowledge may be incomplete, the instruction is marked instead
+ * (wg_instr.extra) and refused when it is about to run. */
 #include "ptx/parse.h"
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +48,8 @@ static bool fits(const struct check *c, const struct wg_operand *o, char k)
     }
 }
 
-/* Operands i.. against the rest of a shape; optional letters may be left out. *reached is the furthest operand tried. */
+/* Operands i.. against the rest of a shape; optional letters may be left out. *reached is the furthest operand
+ * tried. */
 static bool match(const struct check *c, const char *shape, uint32_t i, uint32_t *reached)
 {
     const struct wg_instr *in = c->in;
@@ -68,7 +69,8 @@ static bool register_fits(const struct check *c, const struct wg_operand *o, uns
     if (o->kind != WG_OPERAND_REG)
         return true;
     unsigned r = reg_type(c, o->reg);
-    return (r == WG_T_PRED) == (type == WG_T_PRED) && wg_type_bytes((enum wg_type)r) >= wg_type_bytes((enum wg_type)type);
+    return (r == WG_T_PRED) == (type == WG_T_PRED) &&
+           wg_type_bytes((enum wg_type)r) >= wg_type_bytes((enum wg_type)type);
 }
 
 /* The first operand whose register is too small for the instruction's type, or no predicate where one is needed (or the
@@ -195,8 +197,8 @@ static bool instruction(struct check *c)
     if (lacks)
         return wg_parse_error(c->p, in->text, "%.60s needs %s", in->mnemonic, lacks);
     if (!match(c, info->shape, 0, &reached))
-        return refuse(c, reached >= in->nops ? "operands are missing after the first %u"
-                                             : "operand %u cannot stand there", reached >= in->nops ? in->nops : reached + 1);
+        return reached >= in->nops ? refuse(c, "operands are missing after the first %u", in->nops)
+                                   : refuse(c, "operand %u cannot stand there", reached + 1);
     for (uint32_t i = 0; i < in->nops; i++)
         if (bad_address(c, &in->ops[i]))
             return refuse(c, "the address in operand %u is no 32- or 64-bit register", i + 1);

@@ -95,8 +95,8 @@ static enum cudaError copy_line(struct wg_shim *s, void *dst, const void *src, s
     return copy_box(s, &(struct box){.dst = dst, .src = src, .width = n, .rows = 1, .planes = 1}, kind, stream);
 }
 
-static enum cudaError copy_rows(struct wg_shim *s, void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
-                                size_t height, int kind, void *stream)
+static enum cudaError copy_rows(struct wg_shim *s, void *dst, size_t dpitch, const void *src, size_t spitch,
+                                size_t width, size_t height, int kind, void *stream)
 {
     if (width > dpitch || width > spitch)
         return height == 1 ? cudaErrorInvalidValue : cudaErrorInvalidPitchValue;
@@ -232,8 +232,8 @@ WG_PTSZ(cudaMemcpyBatchAsync,
         (void *const *, const void *const *, const size_t *, size_t, void *, size_t *, size_t, void *));
 #else
 WG_API(cudaMemcpyBatchAsync, CONTEXT,
-       (void **dsts, void **srcs, size_t *sizes, size_t count, void *attrs, size_t *first, size_t nattrs, size_t *failed,
-        void *stream),
+       (void **dsts, void **srcs, size_t *sizes, size_t count, void *attrs, size_t *first, size_t nattrs,
+        size_t *failed, void *stream),
        (dsts, srcs, sizes, count, attrs, first, nattrs, failed, stream))
 {
     return !attrs || !first || !nattrs
@@ -243,7 +243,7 @@ WG_API(cudaMemcpyBatchAsync, CONTEXT,
 WG_PTSZ(cudaMemcpyBatchAsync, (void **, void **, size_t *, size_t, void *, size_t *, size_t, size_t *, void *));
 #endif
 
-/* ---- variables of the program -------------------------------------------------------------------------------------- */
+/* ---- variables of the program ----------------------------------------------------------------------------------- */
 
 static enum cudaError symbol_at(struct wg_shim *s, const void *symbol, size_t n, size_t offset, char **out)
 {
@@ -259,8 +259,8 @@ static enum cudaError symbol_at(struct wg_shim *s, const void *symbol, size_t n,
     return cudaSuccess;
 }
 
-static enum cudaError to_symbol(struct wg_shim *s, const void *symbol, const void *src, size_t n, size_t offset, int kind,
-                                void *stream)
+static enum cudaError to_symbol(struct wg_shim *s, const void *symbol, const void *src, size_t n, size_t offset,
+                                int kind, void *stream)
 {
     char *at;
     if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)

@@ -218,7 +218,7 @@ WG_API(cudaGetDeviceFlags, GPU, (unsigned *flags), (flags))
     return cudaSuccess;
 }
 
-/* ---- limits and preferences: kept and given back ------------------------------------------------------------------- */
+/* ---- limits and preferences: kept and given back ---------------------------------------------------------------- */
 
 static enum cudaError set_limit(struct wg_shim *s, int limit, size_t value)
 {
@@ -296,7 +296,7 @@ WG_API(cudaDeviceFlushGPUDirectRDMAWrites, CONTEXT, (int target, int scope), (ta
     return wg_shim_refuse("cudaDeviceFlushGPUDirectRDMAWrites", "the modelled device has no GPUDirect RDMA");
 }
 
-/* ---- other devices: there are none --------------------------------------------------------------------------------- */
+/* ---- other devices: there are none ------------------------------------------------------------------------------ */
 
 WG_API(cudaDeviceCanAccessPeer, GPU, (int *can, int device, int peer), (can, device, peer))
 {
@@ -324,7 +324,7 @@ WG_API(cudaDeviceGetP2PAttribute, GPU, (int *value, int attr, int from, int to),
     return !value || attr < 1 || attr > 5 ? cudaErrorInvalidValue : cudaErrorInvalidDevice;
 }
 
-/* ---- versions and profilers ---------------------------------------------------------------------------------------- */
+/* ---- versions and profilers ------------------------------------------------------------------------------------- */
 
 /* The newest minor version of each major one whose calls are in calls.def. */
 static const int version = WG_CUDART_MAJOR >= 13 ? 13000 : WG_CUDART_MAJOR == 12 ? 12080 : 11080;

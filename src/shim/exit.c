@@ -19,9 +19,22 @@ static struct {
     bool watching;
 } way_out;
 
+/* The command line, for the profile's head; "" when it cannot be read. */
+static void command_line(char *out, size_t n)
+{
+    FILE *f = fopen("/proc/self/cmdline", "r");
+    size_t k = f ? fread(out, 1, n - 1, f) : 0;
+    if (f)
+        fclose(f);
+    out[k] = 0;
+    for (size_t i = 0; i + 1 < k; i++) /* arguments end in NUL */
+        if (!out[i])
+            out[i] = ' ';
+}
+
 void wg_shim_write_profile(struct wg_shim *s)
 {
-    const struct wg_profile *p = s->g ? wg_get_profile(s->g) : NULL;
+    struct wg_profile *p = s->g ? wg_get_profile(s->g) : NULL;
     if (!p || !s->env.profile || getpid() != s->owner)
         return;
     char path[4096], err[512] = "";
@@ -34,6 +47,9 @@ void wg_shim_write_profile(struct wg_shim *s)
             path[n++] = *c;
         }
     path[n] = 0;
+    static char program[4096]; /* the profile keeps the pointer */
+    command_line(program, sizeof program);
+    p->program = program;
     if (wg_profile_write(p, path, err, sizeof err) != WG_OK)
         wg_shim_say("the profile was not written: %s", err);
 }

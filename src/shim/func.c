@@ -139,7 +139,7 @@ WG_API(cudaFuncGetParamInfo, CONTEXT, (const void *func, size_t i, size_t *offse
     return cudaSuccess;
 }
 
-/* ---- occupancy ------------------------------------------------------------------------------------------------------ */
+/* ---- occupancy -------------------------------------------------------------------------------------------------- */
 
 static enum cudaError blocks_per_sm(struct wg_shim *s, int *out, const void *func, int threads, size_t shared)
 {
@@ -192,8 +192,8 @@ WG_API(cudaOccupancyAvailableDynamicSMemPerBlock, CONTEXT, (size_t *out, const v
     return cudaSuccess;
 }
 
-static enum cudaError shape_of(struct wg_shim *s, const void *func, const struct cudaLaunchConfig *c, struct wg_func **f,
-                               unsigned *cluster)
+static enum cudaError shape_of(struct wg_shim *s, const void *func, const struct cudaLaunchConfig *c,
+                               struct wg_func **f, unsigned *cluster)
 {
     const uint64_t threads = (uint64_t)c->blockDim.x * c->blockDim.y * c->blockDim.z;
     enum cudaError e = wg_image_func(s, func, f);

@@ -1,5 +1,5 @@
-/* inspect.h - looks into an executable before it is run: which CUDA runtime it uses, whether it holds PTX, and so how our
- * library can take the runtime's place, or what to change in the build. */
+/* inspect.h - looks into an executable before it is run: which CUDA runtime it uses, whether it holds PTX, and so how
+ * our library can take the runtime's place, or what to change in the build. */
 #ifndef WG_SHIM_INSPECT_H
 #define WG_SHIM_INSPECT_H
 #include <warpgrind/warpgrind.h>

@@ -174,7 +174,8 @@ WG_API(cudaLaunchKernel, CONTEXT,
 }
 WG_PTSZ(cudaLaunchKernel, (const void *, struct wg_dim3, struct wg_dim3, void **, size_t, void *));
 
-/* Handles of kernels (cudaKernel_t, cudaFunction_t) are the address of the program's stub, as cudaLaunchKernel takes. */
+/* Handles of kernels (cudaKernel_t, cudaFunction_t) are the address of the program's stub, as cudaLaunchKernel takes.
+ */
 WG_API(__cudaLaunchKernel, CONTEXT,
        (const void *func, struct wg_dim3 grid, struct wg_dim3 block, void **args, size_t shared, void *stream),
        (func, grid, block, args, shared, stream))
@@ -258,7 +259,7 @@ WG_API(cudaLaunchKernelExC, CONTEXT, (const struct cudaLaunchConfig *c, const vo
 }
 WG_PTSZ(cudaLaunchKernelExC, (const struct cudaLaunchConfig *, const void *, void **));
 
-/* ---- the calls that compilers emitted before CUDA 9.2, and clang still emits without a stated SDK version ---------- */
+/* ---- the calls that compilers emitted before CUDA 9.2, and clang still emits without a stated SDK version ------- */
 
 WG_API(cudaConfigureCall, NOTHING, (struct wg_dim3 grid, struct wg_dim3 block, size_t shared, void *stream),
        (grid, block, shared, stream))

@@ -357,7 +357,10 @@ WG_ALIAS(cudaMemPrefetchAsync_ptsz, cudaMemPrefetchAsync_v2,
          (const void *, size_t, struct cudaMemLocation, unsigned, void *));
 WG_ALIAS(cudaMemAdvise, cudaMemAdvise_v2, (const void *, size_t, int, struct cudaMemLocation));
 #else
-static enum cudaError check_place(int device) { return device == 0 || device == -1 ? cudaSuccess : cudaErrorInvalidDevice; }
+static enum cudaError check_place(int device)
+{
+    return device == 0 || device == -1 ? cudaSuccess : cudaErrorInvalidDevice;
+}
 
 WG_API(cudaMemPrefetchAsync, CONTEXT, (const void *ptr, size_t bytes, int device, void *stream),
        (ptr, bytes, device, stream))
@@ -386,7 +389,8 @@ WG_API(cudaStreamAttachMemAsync, CONTEXT, (void *stream, void *ptr, size_t lengt
 }
 WG_PTSZ(cudaStreamAttachMemAsync, (void *, void *, size_t, unsigned));
 
-/* ---- stream-ordered allocation: in issue order, so allocating and freeing at once is what a stream would show ----- */
+/* ---- stream-ordered allocation: in issue order, so allocating and freeing at once is what a stream would show -----
+ */
 
 static bool same_pool(struct wg_shim *s, struct wg_pool *p)
 {

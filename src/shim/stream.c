@@ -146,7 +146,7 @@ WG_API(cudaDeviceGetStreamPriorityRange, CONTEXT, (int *least, int *greatest), (
 WG_API0(cudaDeviceSynchronize, CONTEXT) { return cudaSuccess; }
 WG_API0(cudaThreadSynchronize, CONTEXT) { return cudaSuccess; }
 
-/* ---- work for the host --------------------------------------------------------------------------------------------- */
+/* ---- work for the host ------------------------------------------------------------------------------------------ */
 
 /* Both run the program's own function, which may wait for other threads that need the lock: so without it. */
 WG_EXPORT int cudaLaunchHostFunc(void *stream, void (*fn)(void *), void *data);
@@ -178,7 +178,7 @@ int cudaStreamAddCallback(void *stream, void (*fn)(void *, int, void *), void *d
 }
 WG_PTSZ(cudaStreamAddCallback, (void *, void (*)(void *, int, void *), void *, unsigned));
 
-/* ---- events -------------------------------------------------------------------------------------------------------- */
+/* ---- events ----------------------------------------------------------------------------------------------------- */
 
 static struct wg_event *event_at(struct wg_shim *s, const void *handle)
 {
@@ -269,7 +269,7 @@ WG_API(cudaEventElapsedTime, CONTEXT, (float *ms, void *start, void *end), (ms, 
 }
 WG_ALIAS(cudaEventElapsedTime_v2, cudaEventElapsedTime, (float *, void *, void *));
 
-/* ---- stream attributes: hints that change nothing here, kept so that they read back ------------------------------- */
+/* ---- stream attributes: hints that change nothing here, kept so that they read back ----------------------------- */
 
 enum { ATTR_ACCESS_POLICY = 1, ATTR_SYNC_POLICY = 3, ATTR_PRIORITY = 8, ATTR_DOMAIN_MAP = 9, ATTR_DOMAIN = 10 };
 

@@ -38,7 +38,7 @@ static bool right(const uint32_t *out)
 /* From open to close. *correct: the launch succeeded and computed what it should. */
 static enum wg_status session(bool counters, bool *correct)
 {
-    struct wg_options o = {.size = sizeof o, .jobs = 1, .no_counters = !counters, .memory = 1 << 20};
+    struct wg_options o = {.size = sizeof o, .jobs = 1, .no_counters = !counters, .memory = 1 << 26};
     struct wg *g = NULL;
     struct wg_module *m = NULL;
     uint64_t out = 0;

@@ -1,5 +1,5 @@
-/* fuzz_ptx.c - any bytes may be given to the PTX reader; what it accepts must survive a round trip through print, and the
- * model of joined accesses must name leaders that exist. */
+/* fuzz_ptx.c - any bytes may be given to the PTX reader; what it accepts must survive a round trip through print,
+ * and the model of joined accesses must name leaders that exist. */
 #include "ptx/merge.h"
 #include <stdio.h>
 #include <stdlib.h>

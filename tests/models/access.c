@@ -14,7 +14,12 @@
 struct at { unsigned tx, ty, bx, by, step; uint64_t t; }; /* t: blockIdx.x * blockDim.x + threadIdx.x */
 static int random_index[64 * 256];
 
-#define AT(name, cond, expr) static int name(const struct at *a, uint64_t *addr) { *addr = (uint64_t)(expr); return cond; }
+#define AT(name, cond, expr)                                                                                           \
+    static int name(const struct at *a, uint64_t *addr)                                                                \
+    {                                                                                                                  \
+        *addr = (uint64_t)(expr);                                                                                      \
+        return cond;                                                                                                   \
+    }
 AT(unit1, 1, a->t)
 AT(unit2, 1, a->t * 2)
 AT(unit4, 1, a->t * 4)
@@ -152,8 +157,9 @@ static void whole_launches_equal_the_counters(void **state)
         uint64_t want[3];
         if (line[0] == '#')
             continue;
-        assert_int_equal(sscanf(line, "%63[^,],%7[^,],%u,%" SCNu64 ",%" SCNu64 ",%" SCNu64, kernel, kind, &bytes, &want[0],
-                                &want[1], &want[2]), 6);
+        assert_int_equal(sscanf(line, "%63[^,],%7[^,],%u,%" SCNu64 ",%" SCNu64 ",%" SCNu64, kernel, kind, &bytes,
+                                &want[0], &want[1], &want[2]),
+                         6);
         for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
             const struct launch *l = &launches[i];
             if (strcmp(l->kernel, kernel) != 0 || strcmp(l->kind, kind) != 0)
@@ -161,8 +167,9 @@ static void whole_launches_equal_the_counters(void **state)
             uint64_t got[3] = {0};
             run_launch(l, got);
             if (bytes != l->bytes || memcmp(got, want, sizeof got) != 0)
-                fail_msg("%s %s: lines, sectors, ideal %" PRIu64 " %" PRIu64 " %" PRIu64 ", counted %" PRIu64 " %" PRIu64
-                         " %" PRIu64, kernel, kind, got[0], got[1], got[2], want[0], want[1], want[2]);
+                fail_msg("%s %s: lines, sectors, ideal %" PRIu64 " %" PRIu64 " %" PRIu64 ", counted %" PRIu64
+                         " %" PRIu64 " %" PRIu64,
+                         kernel, kind, got[0], got[1], got[2], want[0], want[1], want[2]);
             matched++;
         }
     }
@@ -246,7 +253,8 @@ static void random_accesses_equal_enumeration(void **state)
         unsigned bytes = 1u << (rnd(&s) % 5), sectors, lines;
         uint32_t mask = some_mask(&s, trial);
         for (unsigned i = 0; i < 32; i++) {
-            addr[i] = ((uint64_t)rnd(&s) << 32 | rnd(&s)) % range + (trial % 7 == 0 ? rnd(&s) % 2 * (1ull << 50) : 4096);
+            addr[i] =
+                ((uint64_t)rnd(&s) << 32 | rnd(&s)) % range + (trial % 7 == 0 ? rnd(&s) % 2 * (1ull << 50) : 4096);
             if (trial % 3)
                 addr[i] &= ~(uint64_t)(bytes - 1);
         }
@@ -269,8 +277,9 @@ static void random_accesses_equal_enumeration(void **state)
 static void affine_formula_equals_general_path(void **state)
 {
     (void)state;
-    static const int64_t strides[] = {0, 1, 2, 3, 4, 5, 8, 12, 16, 20, 24, 28, 31, 32, 33, 36, 40, 64, 96, 100, 127, 128, 129,
-                                      132, 256, 4096, 1 << 20, 1ll << 38, 1ll << 45, 1ll << 60, INT64_MIN};
+    static const int64_t strides[] = {0,   1,   2,   3,    4,       5,         8,         12,        16,       20,  24,
+                                      28,  31,  32,  33,   36,      40,        64,        96,        100,      127, 128,
+                                      129, 132, 256, 4096, 1 << 20, 1ll << 38, 1ll << 45, 1ll << 60, INT64_MIN};
     uint32_t s = 5;
     for (size_t k = 0; k < 2 * sizeof strides / sizeof *strides; k++)
         for (unsigned trial = 0; trial < 400; trial++) {
@@ -287,12 +296,13 @@ static void affine_formula_equals_general_path(void **state)
             wg_coalesce(addr, mask, bytes, &a);
             wg_coalesce_affine(base, stride, mask, bytes, &b);
             if (memcmp(&a, &b, sizeof a) != 0)
-                fail_msg("stride %" PRId64 " base %" PRIx64 " bytes %u mask %x: %u %u against %u %u", stride, base, bytes, mask,
-                         a.sectors, a.lines, b.sectors, b.lines);
+                fail_msg("stride %" PRId64 " base %" PRIx64 " bytes %u mask %x: %u %u against %u %u", stride, base,
+                         bytes, mask, a.sectors, a.lines, b.sectors, b.lines);
         }
 }
 
-/* ---- shared memory ------------------------------------------------------------------------------------------------ */
+/* ---- shared memory ------------------------------------------------------------------------------------------------
+ */
 static void lane_patterns_equal_the_counters(void **state)
 {
     (void)state;
@@ -312,7 +322,8 @@ static void lane_patterns_equal_the_counters(void **state)
         struct wg_banks b;
         wg_banks(addr, UINT32_MAX, v[0], &b);
         if (b.wavefronts != v[1] || b.ideal != v[2])
-            fail_msg("row %u: %u bytes: wavefronts %u ideal %u, counted %u %u", rows, v[0], b.wavefronts, b.ideal, v[1], v[2]);
+            fail_msg("row %u: %u bytes: wavefronts %u ideal %u, counted %u %u", rows, v[0], b.wavefronts, b.ideal, v[1],
+                     v[2]);
         rows++;
     }
     fclose(f);
@@ -324,8 +335,10 @@ static void strided_kernels_equal_the_counters(void **state)
 {
     (void)state;
     static const unsigned rows[][4] = {/* bytes, stride in accesses, wavefronts, ideal */
-        {4, 1, 1, 1}, {4, 2, 2, 1}, {4, 3, 1, 1}, {4, 4, 4, 1}, {4, 8, 8, 1}, {4, 16, 16, 1}, {4, 32, 32, 1}, {4, 33, 1, 1},
-        {4, 0, 1, 1}, {8, 1, 2, 2}, {8, 2, 4, 2}, {8, 4, 8, 2}, {8, 0, 1, 1}, {16, 0, 2, 2}, {16, 1, 4, 4}, {16, 2, 8, 4}};
+                                       {4, 1, 1, 1}, {4, 2, 2, 1},   {4, 3, 1, 1},   {4, 4, 4, 1},
+                                       {4, 8, 8, 1}, {4, 16, 16, 1}, {4, 32, 32, 1}, {4, 33, 1, 1},
+                                       {4, 0, 1, 1}, {8, 1, 2, 2},   {8, 2, 4, 2},   {8, 4, 8, 2},
+                                       {8, 0, 1, 1}, {16, 0, 2, 2},  {16, 1, 4, 4},  {16, 2, 8, 4}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct wg_banks b;
         wg_banks_affine(64, (int32_t)(rows[i][1] * rows[i][0]), UINT32_MAX, rows[i][0], &b);
@@ -376,7 +389,8 @@ static void public_cases_equal_the_counters(void **state)
     }
 }
 
-/* ---- the rule of banks.h, lane by lane and word by word ------------------------------------------------------------ */
+/* ---- the rule of banks.h, lane by lane and word by word ------------------------------------------------------------
+ */
 static unsigned reference_group(const uint32_t *addr, uint32_t mask, unsigned bytes, unsigned from, unsigned n)
 {
     unsigned worst = 0, words = bytes < 4 ? 1 : bytes / 4;
@@ -426,8 +440,9 @@ static unsigned reference_load(const uint32_t *addr, uint32_t mask, unsigned byt
         int merge = lo ? !(mask >> 31) || reference_pairs(addr, mask & 0xffff0000u, 16, 16, 0)
                        : !high || reference_pairs(addr, low, 0, 16, low != high);
         unsigned whole = reference_group(addr, mask, 16, lo, 16);
-        total += merge && whole <= 1 ? whole
-                                     : reference_group(addr, mask, 16, lo, 8) + reference_group(addr, mask, 16, lo + 8, 8);
+        total += merge && whole <= 1
+                     ? whole
+                     : reference_group(addr, mask, 16, lo, 8) + reference_group(addr, mask, 16, lo + 8, 8);
     }
     return total;
 }
@@ -459,7 +474,8 @@ static void shared_accesses_equal_the_written_rule(void **state)
     }
 }
 
-/* ---- patterns with lanes missing and sharing ------------------------------------------------------------------------ */
+/* ---- patterns with lanes missing and sharing ------------------------------------------------------------------------
+ */
 static uint32_t lanes(char **p, unsigned bytes, uint64_t addr[32])
 {
     uint32_t mask = 0;
@@ -530,7 +546,10 @@ static void shared_probes_equal_the_counters(void **state)
         if (strcmp(kind, "ldmatrix") == 0)
             wg_banks_matrix(addr, 4, &b);
         else
-            wg_banks_of(*kind == 'l' ? WG_BANKS_LOAD : *kind == 's' ? WG_BANKS_STORE : WG_BANKS_ATOMIC, addr, mask, bytes, &b);
+            wg_banks_of(*kind == 'l'   ? WG_BANKS_LOAD
+                        : *kind == 's' ? WG_BANKS_STORE
+                                       : WG_BANKS_ATOMIC,
+                        addr, mask, bytes, &b);
         rows++;
         if (p) { /* marked: known to differ, by one pass */
             assert_int_not_equal(b.wavefronts, wavefronts);
@@ -539,7 +558,8 @@ static void shared_probes_equal_the_counters(void **state)
             continue;
         }
         if (b.wavefronts != wavefronts)
-            fail_msg("row %u, %s of %u bytes, lanes %x: %u, counted %u", rows, kind, bytes, mask, b.wavefronts, wavefronts);
+            fail_msg("row %u, %s of %u bytes, lanes %x: %u, counted %u", rows, kind, bytes, mask, b.wavefronts,
+                     wavefronts);
         if (*ideal != '-')
             assert_int_equal(b.ideal, atoi(ideal));
     }
@@ -555,7 +575,8 @@ static void shared_affine_formula_equals_general_path(void **state)
     for (int32_t stride = -300; stride <= 300; stride++)
         for (unsigned trial = 0; trial < 30; trial++) {
             unsigned bytes = 1u << (rnd(&s) % 5);
-            uint32_t base = (trial % 3 ? 65536 : 0) + (rnd(&s) % 256 & ~(bytes - 1)), addr[32], mask = some_mask(&s, trial);
+            uint32_t base = (trial % 3 ? 65536 : 0) + (rnd(&s) % 256 & ~(bytes - 1)), addr[32],
+                     mask = some_mask(&s, trial);
             int32_t step = trial % 2 ? stride * (int32_t)bytes : stride;
             for (unsigned i = 0; i < 32; i++)
                 addr[i] = base + (uint32_t)step * i;
@@ -564,8 +585,8 @@ static void shared_affine_formula_equals_general_path(void **state)
             wg_banks_of(op, addr, mask, bytes, &a);
             wg_banks_affine_of(op, base, step, mask, bytes, &b);
             if (memcmp(&a, &b, sizeof a) != 0)
-                fail_msg("stride %d base %u bytes %u mask %x: %u %u %u against %u %u %u", step, base, bytes, mask, a.wavefronts,
-                         a.ideal, a.ways, b.wavefronts, b.ideal, b.ways);
+                fail_msg("stride %d base %u bytes %u mask %x: %u %u %u against %u %u %u", step, base, bytes, mask,
+                         a.wavefronts, a.ideal, a.ways, b.wavefronts, b.ideal, b.ways);
         }
 }
 

@@ -66,20 +66,25 @@ static struct wg_launch_result tiled_launch(void)
     struct wg_site *s = tiled;
     memset(tiled, 0, sizeof tiled);
     for (unsigned i = 0; i < 2; i++) {
-        s[i] = (struct wg_site){.kind = WG_SITE_LOAD, .space = WG_SITE_GLOBAL, .access_bytes = 4, .opcode = "ld.global.f32"};
+        s[i] = (struct wg_site){
+            .kind = WG_SITE_LOAD, .space = WG_SITE_GLOBAL, .access_bytes = 4, .opcode = "ld.global.f32"};
         s[i].c[WG_C_INST] = 1048576, s[i].c[WG_C_ACCESS] = 1024000, s[i].c[WG_C_TAGS] = 1768000;
         s[i].c[WG_C_SECTORS] = s[i].c[WG_C_SECTORS_IDEAL] = 4000000;
     }
-    s[2] = (struct wg_site){.kind = WG_SITE_STORE, .space = WG_SITE_GLOBAL, .access_bytes = 4, .opcode = "st.global.f32"};
+    s[2] =
+        (struct wg_site){.kind = WG_SITE_STORE, .space = WG_SITE_GLOBAL, .access_bytes = 4, .opcode = "st.global.f32"};
     s[2].c[WG_C_INST] = s[2].c[WG_C_ACCESS] = 32000, s[2].c[WG_C_TAGS] = 55250;
     s[2].c[WG_C_SECTORS] = s[2].c[WG_C_SECTORS_IDEAL] = 125000;
-    s[3] = (struct wg_site){.kind = WG_SITE_LOAD, .space = WG_SITE_SHARED, .access_bytes = 16, .opcode = "ld.shared.v4.f32"};
-    s[3].c[WG_C_INST] = s[3].c[WG_C_ACCESS] = 1048576, s[3].c[WG_C_WAVEFRONTS] = s[3].c[WG_C_WAVEFRONTS_IDEAL] = 2097152;
+    s[3] = (struct wg_site){
+        .kind = WG_SITE_LOAD, .space = WG_SITE_SHARED, .access_bytes = 16, .opcode = "ld.shared.v4.f32"};
+    s[3].c[WG_C_INST] = s[3].c[WG_C_ACCESS] = 1048576,
+    s[3].c[WG_C_WAVEFRONTS] = s[3].c[WG_C_WAVEFRONTS_IDEAL] = 2097152;
     s[4] = (struct wg_site){.kind = WG_SITE_OTHER, .opcode = "fma.rn.f32"};
     s[4].c[WG_C_INST] = 33554432, s[4].c[WG_C_THREAD_INST] = s[4].c[WG_C_THREAD_INST_ON] = 1073741824;
     s[5] = (struct wg_site){.kind = WG_SITE_BRANCH, .opcode = "bra"};
     s[5].c[WG_C_INST] = 4, s[5].c[WG_C_BRANCH_UNIFORM] = 3, s[5].c[WG_C_BRANCH_DIVERGENT] = 1;
-    return (struct wg_launch_result){.device = "H200", .grid = {32, 32, 1}, .block = {32, 32, 1}, .sites = tiled, .nsites = 6};
+    return (struct wg_launch_result){
+        .device = "H200", .grid = {32, 32, 1}, .block = {32, 32, 1}, .sites = tiled, .nsites = 6};
 }
 
 static void counters_come_under_the_profilers_names(void **state)
@@ -110,7 +115,8 @@ static void counters_come_under_the_profilers_names(void **state)
         if (got != told[i].want)
             fail_msg("%s: %g, told %g", told[i].name, got, told[i].want);
     }
-    assert_true(fabs(value("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", &l) - 3.90625) < 1e-12);
+    assert_true(fabs(value("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", &l) - 3.90625) <
+                1e-12);
 }
 
 static void what_is_not_known_has_no_value(void **state)
@@ -154,9 +160,10 @@ static void names_are_unique_and_wrong_ones_are_helped(void **state)
 static void text_columns_read_as_on_the_source_page(void **state)
 {
     (void)state;
-    struct wg_site s[4] = {
-        {.kind = WG_SITE_LOAD, .space = WG_SITE_GLOBAL, .access_bytes = 4}, {.kind = WG_SITE_LOAD, .space = WG_SITE_SHARED, .access_bytes = 4},
-        {.kind = WG_SITE_RED, .space = WG_SITE_SHARED, .access_bytes = 4}, {.kind = WG_SITE_RED, .space = WG_SITE_GLOBAL, .access_bytes = 4}};
+    struct wg_site s[4] = {{.kind = WG_SITE_LOAD, .space = WG_SITE_GLOBAL, .access_bytes = 4},
+                           {.kind = WG_SITE_LOAD, .space = WG_SITE_SHARED, .access_bytes = 4},
+                           {.kind = WG_SITE_RED, .space = WG_SITE_SHARED, .access_bytes = 4},
+                           {.kind = WG_SITE_RED, .space = WG_SITE_GLOBAL, .access_bytes = 4}};
     const struct wg_site *p[4] = {&s[0], &s[1], &s[2], &s[3]};
     char buf[64];
     wg_metric_column(WG_COLUMN_MEMORY_TYPE, p, 4, buf, sizeof buf); /* as the profiler prints a line of s_atom_hist */

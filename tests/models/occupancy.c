@@ -27,8 +27,9 @@ static void calculator_rows_are_equal(void **state)
         double occ;
         struct wg_occupancy_query q = {0};
         struct wg_occupancy o;
-        assert_int_equal(sscanf(line, "%u.%u,%u,%u,%lld,%lld,%d,%u,%u,%d,%d,%d,%d,%lf,%u", &major, &minor, &q.threads, &q.regs,
-                                &stat, &dyn, &q.carveout, &q.barriers, &blocks, &regs, &shared, &warps, &slots, &occ, &mask),
+        assert_int_equal(sscanf(line, "%u.%u,%u,%u,%lld,%lld,%d,%u,%u,%d,%d,%d,%d,%lf,%u", &major, &minor, &q.threads,
+                                &q.regs, &stat, &dyn, &q.carveout, &q.barriers, &blocks, &regs, &shared, &warps, &slots,
+                                &occ, &mask),
                          15);
         q.static_shared = (uint64_t)stat;
         q.dynamic_shared = (uint64_t)dyn;
@@ -94,12 +95,15 @@ static void a_block_that_cannot_run_says_why(void **state)
 {
     (void)state;
     char text[256];
-    struct { struct wg_occupancy_query q; enum wg_occupancy_never never; const char *number; } v[] = {
+    struct { struct wg_occupancy_query q; enum wg_occupancy_never never; const char *number;
+    } v[] = {
         {{.threads = 1025, .regs = 16}, WG_NEVER_THREADS, "1025"},
         {{.threads = 32, .regs = 300}, WG_NEVER_REGS_THREAD, "300"},
         {{.threads = 1024, .regs = 100}, WG_NEVER_REGS_BLOCK, "65536"},
         {{.threads = 32, .regs = 16, .dynamic_shared = 300000}, WG_NEVER_SHARED, "232448"},
-        {{.threads = 32, .regs = 16, .static_shared = 256, .dynamic_shared = 49152, .no_optin = true}, WG_NEVER_SHARED, "49152"},
+        {{.threads = 32, .regs = 16, .static_shared = 256, .dynamic_shared = 49152, .no_optin = true},
+         WG_NEVER_SHARED,
+         "49152"},
         {{.threads = 32, .regs = 16, .dynamic_shared = 60000, .dynamic_allowed = 50000}, WG_NEVER_DYNAMIC, "50000"},
         {{.threads = 32, .regs = 16, .barriers = 65}, WG_NEVER_BARRIERS, "65"}};
     for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
@@ -112,8 +116,8 @@ static void a_block_that_cannot_run_says_why(void **state)
         assert_non_null(strstr(text, v[i].number));
     }
     struct wg_occupancy o;
-    struct wg_occupancy_query fits = {.threads = 32, .regs = 16, .static_shared = 256, .dynamic_shared = 48896, .no_optin = true,
-                                      .carveout = -1};
+    struct wg_occupancy_query fits = {
+        .threads = 32, .regs = 16, .static_shared = 256, .dynamic_shared = 48896, .no_optin = true, .carveout = -1};
     wg_occupancy(wg_cc_find(9, 0), &fits, &o);
     assert_int_equal(o.never, WG_FITS);
     assert_int_equal(o.blocks, 4);
@@ -196,7 +200,8 @@ static void devices_are_found_by_any_spelling(void **state)
     for (size_t i = 0; i < wg_gpu_count(); i++) {
         const struct wg_gpu *g = wg_gpu_at(i);
         assert_ptr_equal(wg_gpu_find(g->name), g); /* no name hides another */
-        assert_true(g->sms > 0 && g->clock_mhz > 0 && g->dram_gbs > 0 && g->l2_bytes > 0 && g->memory_bytes > 0 && *g->source);
+        assert_true(g->sms > 0 && g->clock_mhz > 0 && g->dram_gbs > 0 && g->l2_bytes > 0 && g->memory_bytes > 0 &&
+                    *g->source);
         /* the bandwidth is what the memory's clock and bus give, within what data sheets round */
         double peak = 2 * g->memory_clock_mhz * g->bus_bits / 8 / 1000;
         assert_true(peak > g->dram_gbs * 0.98 && peak < g->dram_gbs * 1.02);
@@ -250,10 +255,15 @@ static void device_files_define_another_device(void **state)
     assert_int_equal(g->cc->ncarveouts, 3);
     assert_int_equal(g->cc->carveout_kb[2], 64);
     assert_int_equal(wg_gpu_find("H200")->cc->regs_per_sm, 65536); /* the table is untouched */
-    static const char *const bad[][2] = {
-        {"sms = 4\n", "must come first"}, {"base = H999\n", "unknown device"}, {"cc = 9.0\nsmz = 4\n", "did you mean sms"},
-        {"cc = 9.0\nsms = many\n", "not a number"}, {"cc = 9.0\nsms\n", "key = value"}, {"cc = 9.0\n", "must be above 0"},
-        {"", "no `base"}, {"cc = 9.0\ncarveouts = 8, 4\n", "rising"}, {"cc = 9.0\nsms = 1\nreg_unit = 0\n", "must be above 0"}};
+    static const char *const bad[][2] = {{"sms = 4\n", "must come first"},
+                                         {"base = H999\n", "unknown device"},
+                                         {"cc = 9.0\nsmz = 4\n", "did you mean sms"},
+                                         {"cc = 9.0\nsms = many\n", "not a number"},
+                                         {"cc = 9.0\nsms\n", "key = value"},
+                                         {"cc = 9.0\n", "must be above 0"},
+                                         {"", "no `base"},
+                                         {"cc = 9.0\ncarveouts = 8, 4\n", "rising"},
+                                         {"cc = 9.0\nsms = 1\nreg_unit = 0\n", "must be above 0"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(load(bad[i][0], &a, &g, &d), WG_INVALID);
         assert_null(g);

@@ -20,7 +20,7 @@ struct memory {
 
 static bool fill(struct memory *m, uint64_t seed, const struct random_kernel *k)
 {
-    m->out_bytes = (size_t)k->grid * k->block * RANDOM_OUT;
+    m->out_bytes = (size_t)k->grid[0] * k->grid[1] * k->block[0] * k->block[1] * k->block[2] * RANDOM_OUT;
     m->out = calloc(1, m->out_bytes);
     memset(m->sums, 0, sizeof m->sums);
     for (unsigned i = 0; i < RANDOM_IN / 4; i++) {
@@ -40,7 +40,7 @@ static bool reference(const struct random_kernel *k, struct args a, struct memor
         return false;
     }
     struct ref_region r[] = {{a.in, RANDOM_IN, m->in}, {a.out, m->out_bytes, m->out}, {a.sums, RANDOM_SUMS, m->sums}};
-    struct ref_launch l = {.grid = {k->grid, 1, 1}, .block = {k->block, 1, 1}, .params = (const uint8_t *)&a, .regions = r,
+    struct ref_launch l = {.grid = {k->grid[0], k->grid[1], 1}, .block = {k->block[0], k->block[1], k->block[2]}, .params = (const uint8_t *)&a, .regions = r,
                            .nregions = 3, .max_steps = 200000};
     bool ok = ref_interp(mod, wg_ptx_function(mod, "k"), &l, err, n);
     wg_ptx_free(mod);
@@ -61,7 +61,8 @@ static bool engine(const struct random_kernel *k, uint64_t seed, struct args *a,
            (st = wg_module_load(g, k->ptx, strlen(k->ptx), "random.ptx", NULL, &mod)));
     if (!st) {
         void *args[] = {&a->in, &a->out, &a->sums, &a->a, &a->b, &a->c};
-        struct wg_launch l = {.size = sizeof l, .grid = {k->grid, 1, 1}, .block = {k->block, 1, 1}, .args = args};
+        struct wg_launch l = {.size = sizeof l, .grid = {k->grid[0], k->grid[1], 1},
+                              .block = {k->block[0], k->block[1], k->block[2]}, .args = args};
         st = wg_launch(g, wg_module_kernel(mod, "k"), &l);
     }
     if (!st) {
@@ -87,8 +88,8 @@ static void report(const struct random_kernel *k, uint64_t seed, const struct me
     for (size_t i = 0; i < want->out_bytes && shown < 6; i++)
         if (want->out[i] != got->out[i]) {
             size_t t = i / RANDOM_OUT, at = i % RANDOM_OUT;
-            printf("  seed %" PRIu64 " (%s, grid %u, block %u): thread %zu byte %zu: engine %02x, reference %02x\n", seed, name,
-                   k->grid, k->block, t, at, got->out[i], want->out[i]);
+            printf("  seed %" PRIu64 " (%s, grid %ux%u, block %ux%ux%u): thread %zu byte %zu: engine %02x, reference "
+                   "%02x\n", seed, name, k->grid[0], k->grid[1], k->block[0], k->block[1], k->block[2], t, at, got->out[i], want->out[i]);
             shown++;
             i |= 7;
         }

@@ -116,7 +116,8 @@ static void common(struct gen *g)
         "shr.u32 $r, $r, $b", "shr.s32 $r, $r, $b", "add.s64 $q, $q, $q", "mul.wide.s32 $q, $r, $i", "mul.wide.u32 $q, $r, $r",
         "mad.wide.s32 $q, $r, $i, $q", "cvt.u64.u32 $q, $r", "cvt.s64.s32 $q, $r", "cvt.u32.u64 $r, $q", "add.u64 $q, $q, $i",
         "mov.u32 $r, $r", "mov.u32 $r, $i", "mov.u32 $r, %tid.x", "mov.u32 $r, %laneid", "mov.u32 $r, %ctaid.x",
-        "mov.u32 $r, %ntid.x", "mov.u32 $r, %lanemask_lt", "mov.b64 $q, $q", "selp.b32 $r, $r, $r, $p",
+        "mov.u32 $r, %ntid.x", "mov.u32 $r, %tid.y", "mov.u32 $r, %tid.z", "mov.u32 $r, %ctaid.y", "mov.u32 $r, %nctaid.x",
+        "mov.u32 $r, %ntid.y", "mov.u32 $r, %lanemask_ge", "mov.u32 $r, %lanemask_eq", "mov.u32 $r, %lanemask_lt", "mov.b64 $q, $q", "selp.b32 $r, $r, $r, $p",
         "selp.b32 $r, $r, $i, $p", "setp.lt.s32 $p, $r, $i", "setp.eq.s32 $p, $r, $r", "setp.ge.u32 $p, $r, $r",
         "setp.ne.s64 $p, $q, $q", "and.pred $p, $p, $p", "not.pred $p, $p", "xor.pred $p, $p, $p", "add.f32 $r, $r, $r",
         "fma.rn.f32 $r, $r, $r, $r", "mul.f32 $r, $r, $r", "cvt.rn.f32.s32 $r, $r", "cvt.u16.u32 $h, $r",
@@ -413,13 +414,17 @@ static void prologue(struct gen *g)
     registers(g);
     put(g, "    .local .align 16 .b8 loc[64];\n    .shared .align 16 .b8 sh[512];\n    .shared .align 16 .b8 slots[2048];\n"
            "    ld.param.u64 %%in, [in];\n    ld.param.u64 %%mine, [out];\n    ld.param.u64 %%sums, [sums];\n"
-           "    ld.param.u32 %%ua, [a];\n    mov.u32 %%r0, %%tid.x;\n    mov.u32 %%r2, %%ctaid.x;\n    mov.u32 %%x, %%ntid.x;\n"
-           "    mad.lo.u32 %%x, %%r2, %%x, %%r0;\n    mul.wide.u32 %%a, %%x, %d;\n    add.u64 %%mine, %%mine, %%a;\n"
-           "    mov.u64 %%loc, loc;\n    mov.u64 %%slot, slots;\n    mul.wide.u32 %%a, %%r0, 16;\n    add.u64 %%slot, %%slot, %%a;\n"
-           "    mov.u32 %%own, sh;\n    shl.b32 %%y, %%r0, 2;\n    add.u32 %%own, %%own, %%y;\n", RANDOM_OUT);
+           "    ld.param.u32 %%ua, [a];\n    mov.u32 %%r0, %%tid.x;\n    mov.u32 %%r2, %%ctaid.x;\n");
+    /* %r7: number of the thread in its block; %x: in the grid */
+    put(g, "    mov.u32 %%x, %%tid.z;\n    mov.u32 %%y, %%ntid.y;\n    mov.u32 %%r9, %%tid.y;\n    mad.lo.u32 %%x, %%x, %%y, %%r9;\n"
+           "    mov.u32 %%y, %%ntid.x;\n    mad.lo.u32 %%r7, %%x, %%y, %%r0;\n    mov.u32 %%x, %%ctaid.y;\n"
+           "    mov.u32 %%y, %%nctaid.x;\n    mad.lo.u32 %%x, %%x, %%y, %%r2;\n    mad.lo.u32 %%x, %%x, %u, %%r7;\n", g->block);
+    put(g, "    mul.wide.u32 %%a, %%x, %d;\n    add.u64 %%mine, %%mine, %%a;\n"
+           "    mov.u64 %%loc, loc;\n    mov.u64 %%slot, slots;\n    mul.wide.u32 %%a, %%r7, 16;\n    add.u64 %%slot, %%slot, %%a;\n"
+           "    mov.u32 %%own, sh;\n    shl.b32 %%y, %%r7, 2;\n    add.u32 %%own, %%own, %%y;\n", RANDOM_OUT);
     put(g, "    ld.param.u32 %%r1, [b];\n    and.b32 %%y, %%x, 127;\n    mul.wide.u32 %%a, %%y, 4;\n    add.u64 %%a, %%in, %%a;\n"
            "    ld.global.u32 %%r3, [%%a];\n    ld.global.u32 %%r6, [%%a+256];\n    mov.u32 %%r4, %%laneid;\n    mov.u32 %%r5, %u;\n"
-           "    mad.lo.u32 %%r7, %%r0, 12, %%r1;\n    ld.global.f32 %%r8, [%%in+%u];\n    mov.u32 %%r9, %%x;\n", rnd(g, 0x7fffffff),
+           "    mad.lo.u32 %%r7, %%r7, 12, %%r1;\n    ld.global.f32 %%r8, [%%in+%u];\n    mov.u32 %%r9, %%x;\n", rnd(g, 0x7fffffff),
         rnd(g, 256) * 4);
     put(g, "    ld.param.u64 %%q0, [c];\n    cvt.u64.u32 %%q1, %%r0;\n    and.b32 %%y, %%x, 63;\n    mul.wide.u32 %%a, %%y, 8;\n"
            "    add.u64 %%a, %%in, %%a;\n    ld.global.u64 %%q2, [%%a];\n    mov.u64 %%q3, %u;\n    mul.wide.s32 %%q4, %%r3, %%r6;\n",
@@ -454,7 +459,8 @@ static bool is_float(const struct ref_variant *v)
 
 struct random_kernel random_ptx(uint64_t seed, const struct ref_variant *v, size_t n, bool integers)
 {
-    static const unsigned blocks[] = {32, 64, 96, 128, 48, 33};
+    static const unsigned blocks[][3] = {{32, 1, 1}, {64, 1, 1}, {96, 1, 1}, {128, 1, 1}, {48, 1, 1}, {33, 1, 1}, {16, 4, 1},
+                                         {8, 4, 2}, {32, 3, 1}, {4, 8, 4}, {7, 5, 2}, {64, 2, 1}, {1, 64, 1}};
     struct gen g = {.s = malloc(4096), .cap = 4096, .rng = seed * 0x9e3779b97f4a7c15ull + 0x1234567, .v = v, .nv = n, .integers = integers};
     g.plain = malloc(n * sizeof *g.plain);
     if (!g.s || !g.plain)
@@ -468,8 +474,9 @@ struct random_kernel random_ptx(uint64_t seed, const struct ref_variant *v, size
     }
     for (int i = 0; i < 4; i++)
         rnd(&g, 2);
-    struct random_kernel k = {.grid = 1 + rnd(&g, 3), .block = blocks[rnd(&g, 6)]};
-    g.block = k.block;
+    struct random_kernel k = {.grid = {1 + rnd(&g, 3), 1 + rnd(&g, 2), 1}};
+    memcpy(k.block, blocks[rnd(&g, sizeof blocks / sizeof *blocks)], sizeof k.block);
+    g.block = k.block[0] * k.block[1] * k.block[2];
     put(&g, ".version 8.2\n.target sm_90\n.address_size 64\n");
     function(&g, 0);
     function(&g, 1);

@@ -6,7 +6,7 @@
 enum { RANDOM_IN = 1024, RANDOM_OUT = 512, RANDOM_SUMS = 64 }; /* bytes: read-only input; output per thread; sums */
 struct random_kernel {
     char *ptx; /* malloc'd; one entry "k" (u64 in, u64 out, u64 sums, u32 a, u32 b, u64 c) */
-    unsigned grid, block;
+    unsigned grid[3], block[3];
 };
 /* integers: no floating-point operations, to tell faults of control flow from those of arithmetic. */
 struct random_kernel random_ptx(uint64_t seed, const struct ref_variant *v, size_t n, bool integers);

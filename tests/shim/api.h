@@ -113,10 +113,12 @@ int __cudaGetKernel(const void **, const void *);
 int __cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, void *);
 
 /* Two kernels and three variables, as a compiler would register them. */
-static const char test_ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+static const char test_ptx[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
     ".visible .global .align 4 .b8 table[64];\n.visible .const .align 4 .u32 scale = 7;\n"
     ".visible .global .attribute(.managed) .align 4 .u32 shared_count = 5;\n"
-    ".visible .entry mix(\n\t.param .u64 mix_param_0,\n\t.param .u32 mix_param_1,\n\t.param .align 8 .b8 mix_param_2[24],\n"
+    ".visible .entry mix(\n\t.param .u64 mix_param_0,\n\t.param .u32 mix_param_1,\n\t.param .align 8 .b8 "
+    "mix_param_2[24],\n"
     "\t.param .f32 mix_param_3\n)\n{\n\tret;\n}\n"
     ".visible .entry small()\n.maxntid 128, 1, 1\n{\n\t.shared .align 4 .b8 tile[4096];\n\tret;\n}\n";
 static __attribute__((unused)) char fn_mix, fn_small, fn_gone, fn_alien;

@@ -362,8 +362,9 @@ enum wg_status wg_launch(struct wg *g, struct wg_kernel *k, const struct wg_laun
     wg_double.next_finding = NULL;
     const char *say = getenv("WG_DOUBLE_SAY");
     if (say && *say == '1')
-        printf("launch %s <<<(%u,%u,%u),(%u,%u,%u),%zu>>> %zu bytes of arguments\n", k->name, cfg->grid[0], cfg->grid[1],
-               cfg->grid[2], cfg->block[0], cfg->block[1], cfg->block[2], cfg->shared_bytes, k->info.param_bytes);
+        printf("launch %s <<<(%u,%u,%u),(%u,%u,%u),%zu>>> %zu bytes of arguments\n", k->name, cfg->grid[0],
+               cfg->grid[1], cfg->grid[2], cfg->block[0], cfg->block[1], cfg->block[2], cfg->shared_bytes,
+               k->info.param_bytes);
     return s == WG_OK ? s : fail(g, s, "the double was told to fail");
 }
 
@@ -377,7 +378,7 @@ enum wg_status wg_profile_write(const struct wg_profile *p, const char *path, ch
         snprintf(err, n, "%s: cannot be written", path);
         return WG_IO;
     }
-    fprintf(f, "%zu launches\n", p->nlaunches);
+    fprintf(f, "%zu launches of %s\n", p->nlaunches, p->program);
     fclose(f);
     return WG_OK;
 }

@@ -1,5 +1,6 @@
-/* linked_in.c - a program with a make-believe CUDA runtime linked in: functions of its own under public names. Only when
- * they are led elsewhere does it print what our library answers. KIND is the kind of its one image (1 PTX, 2 machine). */
+/* linked_in.c - a program with a make-believe CUDA runtime linked in: functions of its own under public names. Only
+ * when they are led elsewhere does it print what our library answers. KIND is the kind of its one image (1 PTX, 2
+ * machine). */
 #include <stdint.h>
 #include <stdio.h>
 #ifndef KIND

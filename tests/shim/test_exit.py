@@ -30,7 +30,7 @@ class Exit(unittest.TestCase):
     def check(self, how, code, launches=2, send=None):
         rc, out, err, files = self.run_it(how, send=send)
         self.assertEqual(rc, code, err)
-        self.assertEqual(files, {"out.wgprof": f"{launches} launches\n"}, err)
+        self.assertEqual(files, {"out.wgprof": f"{launches} launches of {PROGRAM} {how}\n"}, err)
         self.assertNotIn("not reached", out)
 
     def test_return(self):

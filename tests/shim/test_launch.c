@@ -148,7 +148,8 @@ static void cooperative_grid_must_be_resident(void **state)
     const dim3 b = {1024, 1, 1};
     ok(cudaLaunchCooperativeKernel(&fn_mix, (dim3){264, 1, 1}, b, args, 0, NULL));
     assert_true(wg_double.last.cfg.cooperative);
-    expect(cudaErrorCooperativeLaunchTooLarge, cudaLaunchCooperativeKernel(&fn_mix, (dim3){265, 1, 1}, b, args, 0, NULL));
+    expect(cudaErrorCooperativeLaunchTooLarge,
+           cudaLaunchCooperativeKernel(&fn_mix, (dim3){265, 1, 1}, b, args, 0, NULL));
     ok(cudaLaunchKernel(&fn_mix, (dim3){265, 1, 1}, b, args, 0, NULL));
 }
 

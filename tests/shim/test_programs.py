@@ -3,6 +3,7 @@
 Arguments: folder with the libraries and test programs, the preload library, folder for what is built here, nvcc or "none".
 """
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -106,9 +107,8 @@ class Inspection(Here):
 class Nvcc(Here):
     def build(self, name, *flags):
         exe, source = os.path.join(WORK, name), os.path.join(WORK, "program.cu")
-        if not os.path.exists(source) or open(source, encoding="utf-8").read() != SOURCE:
-            with open(source, "w", encoding="utf-8") as f:
-                f.write(SOURCE)
+        if not os.path.exists(source) or pathlib.Path(source).read_text() != SOURCE:
+            pathlib.Path(source).write_text(SOURCE)
         if not os.path.exists(exe) or os.path.getmtime(exe) < os.path.getmtime(source):
             subprocess.run([NVCC, "-w", "-o", exe, source, *flags], check=True)
         return exe

@@ -1,4 +1,5 @@
-/* ptx_errors.c - malformed PTX gets a message at the right line and column; failing allocation and deep nesting do too. */
+/* ptx_errors.c - malformed PTX gets a message at the right line and column; failing allocation and deep nesting do
+ * too. */
 #include "ptx_util.h"
 
 #define E "\n.entry k() {\n.reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %rd<9>; .reg .pred %p<3>;\n" /* next: line 7 */
@@ -127,7 +128,8 @@ static void failing_allocation_is_reported_and_leaks_nothing(void **state)
 {
     (void)state;
     static const char text[] =
-        PTX_HEAD ".file 1 \"a.cu\"\n.global .u32 g[4] = {1, 2};\n.func (.reg .b32 r) f(.reg .b32 x) { mov.u32 r, x; ret; }\n"
+        PTX_HEAD ".file 1 \"a.cu\"\n.global .u32 g[4] = {1, 2};\n"
+                 ".func (.reg .b32 r) f(.reg .b32 x) { mov.u32 r, x; ret; }\n"
                  ".global .u64 t[1] = {generic(g)+4};\n.entry k(.param .u64 p) { .reg .b32 %r<9>; .reg .b64 %rd<3>;\n"
                  ".loc 1 2 3\nL: ld.param.u64 %rd1, [p]; ld.global.v2.u32 {%r1,%r2}, [%rd1]; call (%r3), f, (%r1);\n"
                  "ts: .branchtargets L; brx.idx %r1, ts; vadd.u32.u32.u32 %r1, %r2.b0, %r3, %r4; bra L; }\n";

@@ -32,7 +32,8 @@ static const struct { const char *name, *body, *want; } rows[] = {
     {"base masked", "and.b32 %r5, %r9, -16; add.u32 %r6, %r3, %r5;" L4("%r6") SUM4, "l16@0"},
     {"base times 48", "mad.lo.u32 %r6, %r9, 48, %r3;" L4("%r6") SUM4, "l16@0"},
     {"below the base", TID(4) L(10, "%r6+-4") L(11, "%r6") L(12, "%r6+4") L(13, "%r6+8") SUM4, "l4@-4 l16@0"},
-    {"constant in the base", TID(4) "add.u32 %r6, %r6, 4;" L4("%r6") SUM4, "l16@-4 l4@12"}, /* counted from the register */
+    /* offsets are counted from the register */
+    {"constant in the base", TID(4) "add.u32 %r6, %r6, 4;" L4("%r6") SUM4, "l16@-4 l4@12"},
     {"constant or-ed in", "shl.b32 %r8, %r1, 4; or.b32 %r5, %r8, 4; add.u32 %r6, %r3, %r5; add.u32 %r7, %r3, %r8;"
      L(10, "%r7") L(11, "%r6") SUM2, "l8@0"},
     {"index plus one", "add.u32 %r5, %r1, 1; shl.b32 %r6, %r5, 4; add.u32 %r7, %r3, %r6; shl.b32 %r8, %r1, 4;"
@@ -72,8 +73,8 @@ static const struct { const char *name, *body, *want; } rows[] = {
     {"half of a vector", "ld.shared.v4.f32 {%f30, %f31, %f10, %f11}, [s];" SUM2, "l8@8"},
     {"ends of a vector", "ld.shared.v4.f32 {%f10, %f30, %f31, %f11}, [s];" SUM2, "l4@0 l4@12"},
     {"three of a vector", "ld.shared.v4.f32 {%f30, %f10, %f11, %f12}, [s];" SUM3, "l16@0"},
-    {"three of a vector, announced", ".pragma \"used_bytes_mask 61695\"; ld.shared.v4.f32 {%f10, %f11, %f30, %f12}, [s];"
-     L(13, "s+8") SUM4, "l16@0 l4@8"},
+    {"three of a vector, announced", ".pragma \"used_bytes_mask 61695\";"
+     "ld.shared.v4.f32 {%f10, %f11, %f30, %f12}, [s];" L(13, "s+8") SUM4, "l16@0 l4@8"},
     {"vector and a word of it", "ld.shared.v4.f32 {%f10, %f11, %f12, %f13}, [s];" L(14, "s+8") SUM4
      "st.volatile.global.f32 [%rd5], %f14;", "l16@0"},
     {"low half of 64 bits", "ld.shared.u64 %rd20, [s]; cvt.u32.u64 %r10, %rd20; st.volatile.global.u32 [%rd5], %r10;",
@@ -81,8 +82,8 @@ static const struct { const char *name, *body, *want; } rows[] = {
     {"after a branch", "setp.lt.u32 %p1, %r1, %r9;" L(10, "s") "@%p1 bra E;" L(11, "s+4") SUM2 "E:", "l8@0"},
     {"around a branch", "setp.lt.u32 %p1, %r1, %r9;" L(10, "s") "@%p1 bra E; st.volatile.global.f32 [%rd5], %f1; E:"
      L(11, "s+4") SUM2, "l8@0"},
-    {"store in an arm", "setp.lt.u32 %p1, %r1, %r9;" L(10, "s") "@%p1 bra E; st.shared.f32 [z], %f1; E:" L(11, "s+4") SUM2,
-     "l4@0 s4@4096 l4@4"},
+    {"store in an arm", "setp.lt.u32 %p1, %r1, %r9;" L(10, "s") "@%p1 bra E; st.shared.f32 [z], %f1; E:"
+     L(11, "s+4") SUM2, "l4@0 s4@4096 l4@4"},
     {"one word in each arm", "setp.lt.u32 %p1, %r1, %r9;" L(10, "s") "@%p1 bra E;" L(11, "s+4")
      "st.volatile.global.f32 [%rd5], %f11; bra M; E:" L(11, "s+8") "st.volatile.global.f32 [%rd5+64], %f11; M:" SUM1,
      "l16@0"},
@@ -102,7 +103,8 @@ static const struct { const char *name, *body, *want; } rows[] = {
      "s4@0 s4@4 l4@0"},
     {"global loads", LG(10, "%rd4") LG(11, "%rd4+4") SUM2, "g4@0 g4@4"},
     {"global load twice", LG(10, "%rd4") LG(11, "%rd4") SUM2, "g4@0"},
-    {"global load twice over a store", LG(10, "%rd4") "st.global.f32 [%rd5+64], %f10;" LG(11, "%rd4") SUM2, "g4@0 g4@0"},
+    {"global load twice over a store", LG(10, "%rd4") "st.global.f32 [%rd5+64], %f10;" LG(11, "%rd4") SUM2,
+     "g4@0 g4@0"},
     {"constant load twice over a store", "ld.global.nc.f32 %f10, [%rd4]; st.global.f32 [%rd5+64], %f10;"
      "ld.global.nc.f32 %f11, [%rd4];" SUM2, "g4@0"},
     {"global load twice over a barrier", LG(10, "%rd4") "bar.sync 0;" LG(11, "%rd4") SUM2, "g4@0 g4@0"},
@@ -127,16 +129,18 @@ static void describe(const struct wg_ptx_module *m, const struct wg_merge *g, ch
     for (uint32_t i = first; i < f->ninstrs; i++) {
         const struct wg_instr *in = &f->instrs[i];
         bool store = in->op == WG_OP_ST;
-        const char *letter = in->space == WG_SPACE_SHARED ? store ? "s" : "l" : in->space == WG_SPACE_LOCAL ? store ? "t" : "k"
-                             : in->space == WG_SPACE_GLOBAL && !store && in->type[0] != WG_T_U64 ? "g" : NULL;
+        char letter = in->space == WG_SPACE_SHARED             ? store ? 's' : 'l'
+                      : in->space == WG_SPACE_LOCAL              ? store ? 't' : 'k'
+                      : in->space == WG_SPACE_GLOBAL && !store ? 'g'
+                                                                 : 0;
         if ((in->op != WG_OP_LD && !store) || !letter || g[i].dead || g[i].leader != i)
             continue;
         int64_t at = in->ops[store ? 0 : 1].imm - g[i].position;
         if (in->ops[!store].sym && strcmp(in->ops[!store].sym->name, "z") == 0)
             at += 4096;
-        k += (size_t)snprintf(out + k, n - k, "%s%s%u@%d", k ? " " : "", letter, g[i].bytes, (int)at);
+        k += (size_t)snprintf(out + k, n - k, "%s%c%u@%d", k ? " " : "", letter, g[i].bytes, (int)at);
         if (g[i].again)
-            k += (size_t)snprintf(out + k, n - k, " %s%u@%d", letter, g[i].bytes, (int)at + g[i].again);
+            k += (size_t)snprintf(out + k, n - k, " %c%u@%d", letter, g[i].bytes, (int)at + g[i].again);
     }
 }
 
@@ -185,8 +189,9 @@ static void shared_variables_are_packed_in_order(void **state)
     struct wg_ptx_module *m = ptx_good(
         PTX_HEAD ".entry k(.param .u64 o) { .reg .f32 %f<9>; .reg .b64 %rd<3>; .shared .align 4 .b8 q[4];\n"
                  ".shared .align 4 .b8 unused[8]; .shared .align 4 .b8 v[64]; ld.param.u64 %rd1, [o];\n"
-                 "ld.shared.f32 %f1, [v]; ld.shared.f32 %f2, [v+4]; ld.shared.f32 %f3, [v+8]; ld.shared.f32 %f4, [v+12];\n"
-                 "ld.shared.f32 %f5, [q]; add.f32 %f1, %f1, %f2; add.f32 %f3, %f3, %f4; add.f32 %f1, %f1, %f3;\n"
+                 "ld.shared.f32 %f1, [v]; ld.shared.f32 %f2, [v+4]; ld.shared.f32 %f3, [v+8];\n"
+                 "ld.shared.f32 %f4, [v+12]; ld.shared.f32 %f5, [q]; add.f32 %f1, %f1, %f2; add.f32 %f3, %f3, %f4;\n"
+                 "add.f32 %f1, %f1, %f3;\n"
                  "add.f32 %f1, %f1, %f5; st.global.f32 [%rd1], %f1; ret; }");
     struct wg_arena a = {0};
     const struct wg_merge *g;
@@ -230,7 +235,8 @@ static void shared_memory_is_laid_out_as_by_ptxas(void **state)
         assert_int_equal(wg_ptx_shared_layout(m, wg_ptx_function(m, "k"), &a, &l), WG_OK);
         n = 0;
         for (uint32_t k = 0; k < l.n; k++)
-            n += (size_t)snprintf(got + n, sizeof got - n, "%s%s%u", k ? " " : "", l.v[k].sym->name, (unsigned)l.v[k].offset);
+            n += (size_t)snprintf(got + n, sizeof got - n, "%s%s%u", k ? " " : "", l.v[k].sym->name,
+                                  (unsigned)l.v[k].offset);
         assert_string_equal(got, layouts[i].want);
         assert_int_equal(l.uses_dynamic, strchr(layouts[i].want, 'e') != NULL);
         wg_arena_free(&a);

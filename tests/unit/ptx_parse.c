@@ -203,7 +203,8 @@ static void inner_scopes_shadow_registers_and_labels(void **state)
     (void)state;
     struct wg_ptx_module *m = ptx_good(PTX_BODY(
         "mov.u32 %r1, 1;\n"
-        "{ .reg .b32 %r<3>; .reg .pred p; mov.u32 %r1, 2; again: setp.eq.u32 p, %r1, 0; @!p bra again; bra done; done: }\n"
+        "{ .reg .b32 %r<3>; .reg .pred p; mov.u32 %r1, 2;\n"
+        "again: setp.eq.u32 p, %r1, 0; @!p bra again; bra done; done: }\n"
         "{ .reg .pred p; again: setp.eq.u32 p, %r1, 0; @p bra again; bra.uni out2; done: }\n"
         "mov.u32 %r1, 3;\nout2: ret;"));
     int32_t outer = ptx_instr(m, 0)->ops[0].reg, inner = ptx_instr(m, 1)->ops[0].reg;
@@ -223,8 +224,8 @@ static void inner_scopes_shadow_registers_and_labels(void **state)
 static void register_ranges_cost_only_what_is_used(void **state)
 {
     (void)state;
-    struct wg_ptx_module *m = ptx_good(PTX_HEAD ".entry k() { .reg .b32 %r<4000000000>, x2<3>, y; add.u32 %r3999999999, "
-                                                "x22, y; }");
+    struct wg_ptx_module *m = ptx_good(
+        PTX_HEAD ".entry k() { .reg .b32 %r<4000000000>, x2<3>, y; add.u32 %r3999999999, x22, y; }");
     const struct wg_function *f = m->funcs[0];
     assert_int_equal(f->nregs, 3);
     assert_string_equal(f->regs[0].name, "y"); /* declared by name, so there at once */
@@ -244,7 +245,8 @@ static void inlined_lines_resolve_to_the_outermost_call(void **state)
         ".loc 1 20 5\n.loc 1 5 3, function_name $L__info_string0, inlined_at 1 20 5\n"
         ".loc 2 7 1, function_name $L__info_string0+12, inlined_at 1 5 3\nmov.u32 %r1, 4;\n"
         ".loc 1 21 9\nret;"));
-    static const uint32_t want[][4] = {{0, 0, 0, 0}, {1, 10, 0, 0}, {1, 5, 1, 10}, {2, 7, 1, 10}, {2, 7, 1, 20}, {1, 21, 0, 0}};
+    static const uint32_t want[][4] = {{0, 0, 0, 0},  {1, 10, 0, 0}, {1, 5, 1, 10},
+                                      {2, 7, 1, 10}, {2, 7, 1, 20}, {1, 21, 0, 0}};
     for (uint32_t k = 0; k < 6; k++) {
         const struct wg_instr *i = ptx_instr(m, k);
         assert_int_equal(i->file, want[k][0]);
@@ -299,7 +301,8 @@ static void calls_direct_indirect_and_old_style(void **state)
 static void branch_tables_list_their_targets(void **state)
 {
     (void)state;
-    struct wg_ptx_module *m = ptx_good(PTX_BODY("ts: .branchtargets A, B, A;\n@%p1 brx.idx %r1, ts;\nA: ret;\nB: trap;"));
+    struct wg_ptx_module *m = ptx_good(
+        PTX_BODY("ts: .branchtargets A, B, A;\n@%p1 brx.idx %r1, ts;\nA: ret;\nB: trap;"));
     const struct wg_operand *o = &ptx_instr(m, 0)->ops[1];
     assert_int_equal(o->kind, WG_OPERAND_LABEL);
     assert_int_equal(o->nelems, 3);
@@ -327,9 +330,11 @@ static void variables_and_initialisers(void **state)
                  ".global .f64 d[2] = {1.5, 0d4000000000000000};\n.global .u32 grid[2][3] = {{1,2},{4,5,6}};\n"
                  ".global .v4 .u32 v = {1,2,3,4};\n.global .s16 n[] = {1,2,3};\n"
                  ".func f() { ret; }\n.global .u64 table[3] = {f, generic(bytes)+2, bytes};\n"
-                 ".global .align 8 .b8 packed[16] = {1, 0, 0, 0, 0, 0, 0, 0, 0xFF(generic(bytes)), 0xFF00(generic(bytes)), "
+                 ".global .align 8 .b8 packed[16] = {1, 0, 0, 0, 0, 0, 0, 0, 0xFF(generic(bytes)), "
+                 "0xFF00(generic(bytes)), "
                  "0xFF0000(generic(bytes)), 0xFF000000(generic(bytes)), 0xFF00000000(generic(bytes)), "
-                 "0xFF0000000000(generic(bytes)), 0xFF000000000000(generic(bytes)), 0xFF00000000000000(generic(bytes))};\n"
+                 "0xFF0000000000(generic(bytes)), 0xFF000000000000(generic(bytes)), "
+                 "0xFF00000000000000(generic(bytes))};\n"
                  ".visible .global .attribute(.managed) .u32 managed;\n.weak .global .u8 w = 3;\n.global .texref t;\n"
                  ".extern .global .u32 later;\n.global .u32 later = 9;\n");
     const struct wg_symbol *s = var(m, "dyn");
@@ -368,7 +373,8 @@ static void addresses_of_all_forms(void **state)
     struct wg_ptx_module *m = ptx_good(
         PTX_HEAD ".global .u32 g; .entry k(.param .u64 p) { .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .f32 %f<9>;\n"
                  ".local .align 8 .b8 depot[64]; .shared .u32 s[8];\n"
-                 "ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [g]; ld.global.u32 %r1, [g+8]; ld.global.u32 %r1, [%rd1-4];\n"
+                 "ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [g]; ld.global.u32 %r1, [g+8];\n"
+                 "ld.global.u32 %r1, [%rd1-4];\n"
                  "ld.shared.u32 %r1, [s+%r2]; ld.global.u32 %r1, [4096]; mov.u64 %rd2, depot; mov.u64 %rd2, g+4;\n"
                  "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%rd1, {%f5, %f6}]; mov.b64 {%r1, %r2}, %rd1;\n"
                  "mov.b64 %rd1, {%r1, %r2}; }");
@@ -406,7 +412,8 @@ static void declarations_and_aliases_meet_their_definition(void **state)
 static void text_of_an_instruction_is_kept(void **state)
 {
     (void)state;
-    struct wg_ptx_module *m = ptx_good(PTX_HEAD ".entry k() {\n .reg .b32 a; .reg .pred p;\n\n  @!p  add.u32 a,\n a, 1 ; ret;}");
+    struct wg_ptx_module *m = ptx_good(
+        PTX_HEAD ".entry k() {\n .reg .b32 a; .reg .pred p;\n\n  @!p  add.u32 a,\n a, 1 ; ret;}");
     const struct wg_instr *i = ptx_instr(m, 0);
     assert_int_equal(i->ptx_line, 7);
     assert_int_equal(i->text_len, strlen("@!p  add.u32 a,\n a, 1"));

@@ -28,6 +28,8 @@ __device__ static __inline__ void free(void *p) { ::free(p); }
 __device__ static __inline__ void *malloc(size_t n) { return ::malloc(n); }
 }
 
+#include <new> /* clang's wrapper of it: new and delete in kernels, over malloc and free */
+
 #define WG_BUILTIN(name, w)                                                                                            \
     __device__ inline __cuda_builtin_##name##_t::operator dim3() const { return dim3(x, y, z); }                       \
     __device__ inline __cuda_builtin_##name##_t::operator uint3() const { return {x, y, z}; }
@@ -62,11 +64,24 @@ typedef unsigned int cuuint32_t; /* a type of the driver API that the next heade
 #define __shfl_up wg_clang_shfl_up
 #define __shfl_down wg_clang_shfl_down
 #define __shfl_xor wg_clang_shfl_xor
+/* clang 19 hands redux its operands in the wrong order; ours are in intrinsics.h */
+#define __reduce_add_sync wg_clang_reduce_add_sync
+#define __reduce_min_sync wg_clang_reduce_min_sync
+#define __reduce_max_sync wg_clang_reduce_max_sync
+#define __reduce_and_sync wg_clang_reduce_and_sync
+#define __reduce_or_sync wg_clang_reduce_or_sync
+#define __reduce_xor_sync wg_clang_reduce_xor_sync
 #include <__clang_cuda_intrinsics.h>
 #undef __shfl
 #undef __shfl_up
 #undef __shfl_down
 #undef __shfl_xor
+#undef __reduce_add_sync
+#undef __reduce_min_sync
+#undef __reduce_max_sync
+#undef __reduce_and_sync
+#undef __reduce_or_sync
+#undef __reduce_xor_sync
 #include <__clang_cuda_cmath.h>
 #include <__clang_cuda_complex_builtins.h>
 #include "intrinsics.h"

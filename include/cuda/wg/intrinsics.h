@@ -23,6 +23,22 @@ WG_SHFL(__shfl_down, unsigned int)
 WG_SHFL(__shfl_xor, int)
 #undef WG_SHFL
 
+/* ---- reductions over the lanes of a mask ---- */
+#if __CUDA_ARCH__ >= 800
+#define WG_REDUX(T, name, builtin)                                                                                     \
+    WG_D T name(unsigned int mask, T value) { return (T)builtin((int)value, (int)mask); }
+WG_REDUX(unsigned int, __reduce_add_sync, __nvvm_redux_sync_add)
+WG_REDUX(int, __reduce_add_sync, __nvvm_redux_sync_add)
+WG_REDUX(unsigned int, __reduce_min_sync, __nvvm_redux_sync_umin)
+WG_REDUX(int, __reduce_min_sync, __nvvm_redux_sync_min)
+WG_REDUX(unsigned int, __reduce_max_sync, __nvvm_redux_sync_umax)
+WG_REDUX(int, __reduce_max_sync, __nvvm_redux_sync_max)
+WG_REDUX(unsigned int, __reduce_and_sync, __nvvm_redux_sync_and)
+WG_REDUX(unsigned int, __reduce_or_sync, __nvvm_redux_sync_or)
+WG_REDUX(unsigned int, __reduce_xor_sync, __nvvm_redux_sync_xor)
+#undef WG_REDUX
+#endif
+
 /* ---- dot products of bytes and halves ---- */
 #define WG_DP(name, ptx, R, A, B)                                                                                      \
     WG_D R name(A a, B b, R c)                                                                                         \
