@@ -217,12 +217,14 @@ H(atom)
                             bytes, (unsigned long long)a, out ? "out of bounds" : "misaligned");
     }
     if (d->counted) {
-        uint32_t gl = on & ~sh;
+        /* ptxas sums lanes that all add to one place and lets one of them go */
+        uint32_t go = d->acls == WG_ADDR_S && !d->result && d->n == 1 && wg_type_infos[d->type].kind != 'F' &&
+                              d->atom == WG_ATOM_ADD && d->joined ? on & -on : on, gl = go & ~sh;
         w->site[i->site].spaces |= (gl ? 1u << WG_SITE_GLOBAL : 0) | (on & sh ? 1u << WG_SITE_SHARED : 0);
         if (gl)
             count(w, i, addr, gl, false, bytes, d->ones);
-        if (on & sh)
-            count(w, i, addr, on & sh, true, bytes, d->ones);
+        if (go & sh)
+            count(w, i, addr, go & sh, true, bytes, d->ones);
     }
     for (uint32_t m = on; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);

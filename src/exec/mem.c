@@ -73,6 +73,19 @@ WG_INLINE void count_shared_affine(struct wg_warp *w, const struct wg_inst *i, u
     }
 }
 
+/* One place for all lanes, read together with its neighbours. */
+static __attribute__((noinline)) void count_joined(struct wg_warp *w, const struct wg_inst *i, const struct wg_mem_desc *d,
+                                                   uint64_t a, uint32_t on, bool shared)
+{
+    for (unsigned k = 0; k <= (d->again != 0); k++) {
+        uint64_t at = a - (uint64_t)(int64_t)d->position + k * d->again;
+        if (shared)
+            count_shared_model(&w->site[i->site], (uint32_t)at, 0, on, d->wide, d->store);
+        else
+            count_global_model(&w->site[i->site], at, 0, on, d->wide);
+    }
+}
+
 /* ---- faults ---- */
 static __attribute__((noinline, cold)) const struct wg_inst *bad(struct wg_warp *w, const struct wg_inst *i,
                                                                  const uint64_t *addr, uint32_t on, uint64_t lo,
@@ -174,9 +187,14 @@ static const struct wg_inst *general_global(struct wg_warp *w, const struct wg_i
                        d->store ? "write" : "read");
     }
     if (counted) {
-        struct wg_coalesce x;
-        wg_coalesce(addr, on, bytes, &x);
-        count_coalesced(&w->site[i->site], &x);
+        uint64_t at[WG_LANES];
+        for (unsigned k = 0; k <= (d->again != 0); k++) {
+            for (unsigned l = 0; l < 32; l++)
+                at[l] = addr[l] - (uint64_t)(int64_t)d->position + k * d->again;
+            struct wg_coalesce x;
+            wg_coalesce(at, on, d->wide ? d->wide : bytes, &x);
+            count_coalesced(&w->site[i->site], &x);
+        }
     }
     w->wk->changes += d->store;
     for (uint32_t m = on; m; m &= m - 1) {
@@ -198,11 +216,14 @@ static const struct wg_inst *general_shared(struct wg_warp *w, const struct wg_i
     }
     if (counted) {
         uint32_t a32[WG_LANES];
-        for (unsigned l = 0; l < 32; l++)
-            a32[l] = (uint32_t)addr[l];
-        struct wg_banks x;
-        wg_banks_of(d->store ? WG_BANKS_STORE : WG_BANKS_LOAD, a32, on, bytes, &x);
-        count_shared(&w->site[i->site], &x, on, bytes);
+        unsigned width = d->wide ? d->wide : bytes;
+        for (unsigned k = 0; k <= (d->again != 0); k++) {
+            for (unsigned l = 0; l < 32; l++)
+                a32[l] = (uint32_t)addr[l] - (uint32_t)d->position + k * d->again;
+            struct wg_banks x;
+            wg_banks_of(d->store ? WG_BANKS_STORE : WG_BANKS_LOAD, a32, on, width, &x);
+            count_shared(&w->site[i->site], &x, on, width);
+        }
     }
     w->wk->changes += d->store;
     for (uint32_t m = on; m; m &= m - 1) {
@@ -228,10 +249,10 @@ static const struct wg_inst *general_local(struct wg_warp *w, const struct wg_in
         uint64_t at[WG_LANES];
         c->access++;
         c->bytes += (uint32_t)__builtin_popcount(on) * bytes;
-        for (unsigned k = 0; k < bytes; k += 4) { /* word by word: each word of a warp is its own line */
+        for (unsigned k = 0; k < (d->wide ? d->wide : bytes); k += 4) { /* word by word: each word of a warp is its own line */
             struct wg_coalesce x;
             for (unsigned l = 0; l < 32; l++)
-                at[l] = ((addr[l] + k) & ~3ull) * 32 + l * 4;
+                at[l] = ((addr[l] - (uint64_t)(int64_t)d->position + k) & ~3ull) * 32 + l * 4;
             wg_coalesce(at, on, 4, &x);
             c->tags += x.lines;
             c->sectors += x.sectors;
@@ -308,13 +329,17 @@ WG_INLINE const struct wg_inst *ld_s(struct wg_warp *w, const struct wg_inst *i,
         if (__builtin_expect(a + bytes > w->blk->shared_bytes || (a & (bytes - 1)), 0))
             return slow(w, i, R);
         p = w->blk->shared + a;
-        if (counted)
+        if (counted && d->wide)
+            count_joined(w, i, d, a, on, true);
+        else if (counted)
             count_shared_affine(w, i, (uint32_t)a, 0, on, bytes, false);
     } else {
         if (__builtin_expect(a < w->wk->lo || a > w->wk->hi - bytes || (a & (bytes - 1)), 0))
             return slow(w, i, R);
         p = (const char *)a;
-        if (counted)
+        if (counted && d->wide)
+            count_joined(w, i, d, a, on, false);
+        else if (counted)
             count_global_affine(w, i, a, 0, on, bytes);
     }
     for (unsigned k = 0; k < n; k++) {
@@ -605,13 +630,13 @@ wg_handler WG_ISA_NAME(wg_mem_select)(const struct wg_mem_desc *d)
     if (d->space == WG_SITE_LOCAL || d->space == WG_SITE_GENERIC)
         return h_general;
     if (d->scalar) {
-        if (d->elem == 4 && d->n == 1 && !d->guarded && !d->sign && d->cont == 4 && d->val[0])
+        if (d->elem == 4 && d->n == 1 && !d->guarded && !d->wide && !d->sign && d->cont == 4 && d->val[0])
             return shared ? (counted ? full_s_s4c : full_s_s4) : counted ? full_s_g4c : full_s_g4;
         if (d->elem == 4 && d->n == 1)
             return shared ? (counted ? ld_s_s4c : ld_s_s4) : counted ? ld_s_g4c : ld_s_g4;
         return shared ? (counted ? ld_s_sc : ld_s_s) : counted ? ld_s_gc : ld_s_g;
     }
-    bool plain = d->n == 1 && d->elem == d->cont && d->elem >= 4 && d->val[0];
+    bool plain = d->n == 1 && d->elem == d->cont && d->elem >= 4 && d->val[0] && !d->wide;
     if (plain && d->acls == WG_ADDR_A && !d->guarded && full[d->store][shared][d->elem == 8][counted])
         return full[d->store][shared][d->elem == 8][counted];
     if (plain && d->acls == WG_ADDR_A)

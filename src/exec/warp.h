@@ -190,6 +190,7 @@ struct wg_kernel_code {
     uint32_t static_shared; /* bytes, offset where dynamic shared memory starts */
     uint64_t static_shared_exact;
     uint64_t local_bytes;   /* upper bound per thread without recursion */
+    uint64_t merged;         /* accesses that ptxas joins into others or drops */
     bool affine_tid, counters, order_matters, uses_barrier, has_calls;
     const struct wg_handler_set *handlers;
     struct wg_kernel_code *next;
