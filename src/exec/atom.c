@@ -38,6 +38,12 @@ static uint32_t sum32(uint32_t a, uint32_t b)
     return r != r ? 0x7fffffffu : u32_of(r);
 }
 
+static uint64_t sum64(uint64_t a, uint64_t b)
+{
+    const uint64_t quiet = 1ull << 51;
+    return f64_of(a) != f64_of(a) ? a | quiet : f64_of(b) != f64_of(b) ? b | quiet : u64_of(f64_of(a) + f64_of(b));
+}
+
 static uint64_t half_op(unsigned op, unsigned type, uint16_t a, uint16_t b)
 {
     bool bf = type == WG_T_BF16 || type == WG_T_BF16X2;
@@ -70,7 +76,7 @@ static uint64_t apply(unsigned op, unsigned type, bool global, uint64_t old, uin
     case WG_T_F64:
         if (op == WG_ATOM_ADD)
             /* the L2 passes a NaN on as it is, the incoming one first; an SM's adder quiets it */
-            return !global                  ? u64_of(f64_of(old) + f64_of(b))
+            return !global                  ? sum64(old, b)
                    : f64_of(b) != f64_of(b) ? b
                    : f64_of(old) != f64_of(old) ? old
                                                 : u64_of(f64_of(old) + f64_of(b));

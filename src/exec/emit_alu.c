@@ -108,6 +108,8 @@ static enum wg_type dest_type(const struct wg_instr *in)
         return WG_T_PRED;
     case WG_OP_POPC: case WG_OP_CLZ: case WG_OP_BFIND:
         return WG_T_U32;
+    case WG_OP_CVT_PACK:
+        return WG_T_B32;
     default:
         return t;
     }

@@ -418,7 +418,7 @@ enum wg_status wg_launch(struct wg *g, struct wg_kernel *k, const struct wg_laun
     s = prepare(&r) ? wg_run_grid(&r, &fault) : WG_NO_MEMORY;
     clock_gettime(CLOCK_MONOTONIC, &t1);
     double seconds = (double)(t1.tv_sec - t0.tv_sec) + (double)(t1.tv_nsec - t0.tv_nsec) * 1e-9;
-    if (s == WG_NO_MEMORY && !(r.workers && r.workers[0].site)) {
+    if (!r.ran) {
         wg_run_close(&r);
         return wg_diag_set(&g->diag, s, "out of host memory for the launch");
     }

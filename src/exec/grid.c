@@ -531,6 +531,7 @@ enum wg_status wg_run_grid(struct wg_run *r, struct wg_fault *f)
     for (uint32_t k = 0; ok && k < r->nworkers; k++)
         ok = open_worker(r, &r->workers[k], k);
     *f = (struct wg_fault){.site = UINT32_MAX};
+    r->ran = ok;
     if (ok) {
         uint32_t started = 1;
         for (; started < r->nworkers; started++)

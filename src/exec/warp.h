@@ -211,6 +211,7 @@ struct wg_run {
     uint64_t param_addr;     /* parameters in device memory */
     uint32_t nworkers;
     struct wg_worker *workers;
+    bool ran; /* the workers had their counters and ran */
     double last_progress;
     uint32_t *bb_len;        /* PTX instructions of each basic block */
 };

@@ -136,6 +136,8 @@ static bool pop_all(struct wg_parser *p, size_t base, struct wg_operand **out, u
     return true;
 }
 
+enum { PART_CHOICE = 100 };
+
 /* Which byte or half of a register a video instruction's operand %r1.b0 takes: index into wg_ptx_parts, or -1. */
 static int register_part(const struct wg_instr *in, const char *s, size_t n)
 {
@@ -144,7 +146,11 @@ static int register_part(const struct wg_instr *in, const char *s, size_t n)
     for (int k = 0; k < 6; k++)
         if (n == 2 && memcmp(s, wg_ptx_parts[k], 2) == 0)
             return k;
-    return -1;
+    /* a choice of parts of a SIMD video instruction, .h10 or .b3210: kept by name only */
+    bool digits = n > 2 && n < 6 && (*s == 'h' || *s == 'b');
+    for (size_t k = 1; digits && k < n; k++)
+        digits = s[k] >= '0' && s[k] <= '7';
+    return digits ? PART_CHOICE : -1;
 }
 
 /* The name at the current token as register, special register or symbol. A name that means nothing becomes a label
@@ -172,8 +178,8 @@ static bool name_operand(struct wg_parser *p, struct wg_instr *in, struct wg_ope
             return false;
         if (b && b->kind != WG_BIND_REG)
             b = NULL;
-        o->sreg = part;
-        if (b && !add_extra(p, in, dot + 1, 2))
+        o->sreg = part == PART_CHOICE ? -1 : part;
+        if (b && !add_extra(p, in, dot + 1, t.n - (size_t)(dot + 1 - t.s)))
             return false;
     }
     if (b && b->kind == WG_BIND_REG) {
