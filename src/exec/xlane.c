@@ -105,7 +105,8 @@ static uint32_t vote_of(unsigned kind, uint32_t p, uint32_t who)
 /* A vote whose lanes name different members: each group votes by itself. */
 static const struct wg_inst *vote_groups(struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t on)
 {
-    const uint32_t *mv = WG_VEC(uint32_t, i->b);
+    uint32_t mv[WG_LANES]; /* d may be the masks */
+    memcpy(mv, WG_VEC(uint32_t, i->b), sizeof mv);
     uint32_t truth = WG_P(i->a) ^ (uint32_t)i->imm, r = 0;
     for (uint32_t left = on; left;) {
         uint32_t who, group = same_members(mv, left, &who), v;
@@ -161,7 +162,7 @@ H(match)
     if (!on)
         WG_NEXT;
     SYNC_LANES(i->b, i->k2 & MASK_SCALAR);
-    uint32_t *d = i->d ? WG_VEC(uint32_t, i->d) : NULL, all = 0;
+    uint32_t all = 0, out[WG_LANES]; /* d may be a */
     for (uint32_t l = 0; l < 32; l++) {
         if (!(on >> l & 1))
             continue;
@@ -173,9 +174,10 @@ H(match)
         same &= who;
         bool is_all = same == who;
         all |= (uint32_t)is_all << l;
-        if (d)
-            d[l] = i->k1 == WG_VOTE_ALL ? (is_all ? who : 0) : same;
+        out[l] = i->k1 == WG_VOTE_ALL ? (is_all ? who : 0) : same;
     }
+    for (uint32_t m = i->d ? on : 0; m; m &= m - 1)
+        WG_VEC(uint32_t, i->d)[__builtin_ctz(m)] = out[__builtin_ctz(m)];
     if (i->e)
         WG_P(i->e) = (WG_P(i->e) & ~on) | (all & on);
     WG_NEXT;
@@ -204,7 +206,8 @@ H(redux)
     if (!on)
         WG_NEXT;
     SYNC_LANES(i->b, i->k2 & MASK_SCALAR);
-    const uint32_t *a = WG_VEC(uint32_t, i->a);
+    uint32_t a[WG_LANES]; /* d may be a */
+    memcpy(a, WG_VEC(uint32_t, i->a), sizeof a);
     for (uint32_t left = on; left;) {
         uint32_t who = *(uint32_t *)(R + i->b), group = left;
         if (!(i->k2 & MASK_SCALAR))
