@@ -10,16 +10,13 @@
 __extension__ typedef unsigned __int128 u128;
 
 /* What double-precision units make of NaN: the payload and sign of an operand's NaN pass, quieted; a new one is
- * 0xfff8000000000000. x86 does the same, only chooses otherwise between two NaNs. */
+ * 0xfff8000000000000. */
 WG_INLINE f64 quiet64(f64 x) { return wg_bits_f64(wg_f64_bits(x) | 1ull << 51); }
 WG_INLINE f64 nan64(f64 r, f64 first, f64 second)
 {
-#if defined(__x86_64__)
-    return (void)first, (void)second, r;
-#else
-    return r == r ? r : first != first ? quiet64(first) : second != second ? quiet64(second)
-                                                                           : wg_bits_f64(0xfff8000000000000u);
-#endif
+    /* spelt out: which of two NaNs an x86 instruction passes depends on how the compiler ordered its operands */
+    const f64 made = first != first ? quiet64(first) : second != second ? quiet64(second) : wg_bits_f64(0xfff8000000000000u);
+    return r == r ? r : made;
 }
 /* All that the approximate f64 instructions look at. */
 WG_INLINE f64 high_word(f64 x) { return wg_bits_f64(wg_f64_bits(x) & 0xffffffff00000000u); }
