@@ -49,6 +49,7 @@ class Here(unittest.TestCase):
         os.makedirs(WORK, exist_ok=True)
         cls.preload = os.path.join(WORK, os.path.basename(PRELOAD))  # beside the libraries with the double
         for f in [PRELOAD] + [os.path.join(BUILD, "libcudart.so." + v) for v in ("11.0", "12", "13")]:
+            f = os.path.abspath(f)
             link = os.path.join(WORK, os.path.basename(f))
             if os.path.lexists(link):
                 os.remove(link)
