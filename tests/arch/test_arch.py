@@ -13,7 +13,7 @@ MAY = {
     "base": set(),
     "isa": {"base"},
     "ptx": {"base", "isa"},
-    "model": {"base", "isa"},
+    "model": {"base", "isa", "ptx"},
     "profile": {"base"},
     "exec": {"base", "isa", "ptx", "model", "profile"},
     "check": {"base", "isa", "profile", "exec/observer.h"},
