@@ -6,8 +6,7 @@
  * decides whether it becomes zero, and a slow handler looks at it; else nothing is flushed. strides: bit k set when the
  * k-th source is a vector. */
 #define WG_FTZ_SLOW(name, n, C)                                                                                        \
-    __attribute__((noinline, cold)) static const struct wg_inst *slow_##name(                                          \
-        struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t m, int strides)                                  \
+    __attribute__((noinline, cold)) static void slow_##name(const struct wg_inst *i, char *R, uint32_t m, int strides) \
     {                                                                                                                  \
         f32 *d = WG_VEC(f32, i->d);                                                                                    \
         const f32 *a = WG_AS(f32, i->a), *b = WG_AS(f32, i->b), *c = WG_AS(f32, n == 3 ? i->c : i->b);                 \
@@ -16,7 +15,6 @@
         WG_LOOP_C(l)                                                                                                   \
             if (m >> l & 1)                                                                                            \
                 d[l] = name(a[l * sa], b[l * sb] C);                                                                   \
-        WG_NEXT;                                                                                                       \
     }
 #define WG_FTZ_FORM(name, form, decls, x, strides)                                                                     \
     WG_HANDLER(name##_##form)                                                                                          \
@@ -24,8 +22,10 @@
         f32 r_[WG_LANES] __attribute__((aligned(64)));                                                                 \
         decls WG_LANES_LOOP(l) r_[l] = (x);                                                                            \
         WG_MASK_OF(t, 2 * wg_f32_bits(r_[l]) - 2 <= 0x00fffffe);                                                       \
-        if (__builtin_expect(t, 0))                                                                                    \
-            return slow_##name(w, i, R, ~0u, strides);                                                                 \
+        if (__builtin_expect(t, 0)) {                                                                                  \
+            slow_##name(i, R, ~0u, strides);                                                                           \
+            WG_NEXT;                                                                                                   \
+        }                                                                                                              \
         f32 *d = WG_VEC(f32, i->d);                                                                                    \
         WG_LANES_LOOP(l) d[l] = r_[l];                                                                                 \
         WG_NEXT;                                                                                                       \
@@ -36,8 +36,10 @@
         const uint32_t m = WG_ON;                                                                                      \
         decls WG_LANES_LOOP(l) r_[l] = (x);                                                                            \
         WG_MASK_OF(t, 2 * wg_f32_bits(r_[l]) - 2 <= 0x00fffffe);                                                       \
-        if (__builtin_expect(t & m, 0))                                                                                \
-            return slow_##name(w, i, R, m, strides);                                                                   \
+        if (__builtin_expect(t & m, 0)) {                                                                              \
+            slow_##name(i, R, m, strides);                                                                             \
+            WG_NEXT;                                                                                                   \
+        }                                                                                                              \
         f32 *d = WG_VEC(f32, i->d);                                                                                    \
         WG_LANES_LOOP(l) WG_KEEP(m, f32, r_[l]);                                                                       \
         WG_NEXT;                                                                                                       \

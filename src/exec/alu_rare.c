@@ -47,42 +47,35 @@ const struct wg_alu_tables WG_ISA_NAME(wg_alu_tables) = {
     .rare = {.v = {rare_v, rare_v_m}, .s = {rare_s, rare_s_m}},
 };
 
-const struct wg_inst *WG_ISA_NAME(wg_alu_setp)(struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t t,
-                                               uint32_t u, uint32_t on)
+void WG_ISA_NAME(wg_alu_setp)(const struct wg_inst *i, char *R, uint32_t t, uint32_t u, uint32_t on)
 {
     const uint32_t g = WG_P(i->g) ^ WG_NEGATED(WG_ALU_BOOL_NEG);
     if (i->k1 & WG_ALU_PAIR)
         WG_PUT_P(i->e, wg_alu_bool(u, g, i->k1), on);
     WG_PUT_P(i->d, wg_alu_bool(t, g, i->k1), on);
-    WG_NEXT;
 }
 
 /* k2: bytes of a result lane; imm: the value for true, its low half ruled by t and its high half by u. */
-const struct wg_inst *WG_ISA_NAME(wg_alu_set)(struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t t,
-                                              uint32_t u)
+void WG_ISA_NAME(wg_alu_set)(const struct wg_inst *i, char *R, uint32_t t, uint32_t u, uint32_t on)
 {
     const uint32_t g = WG_P(i->g) ^ WG_NEGATED(WG_ALU_BOOL_NEG), y = (uint32_t)i->imm;
-    const uint32_t m = i->k1 & WG_ALU_MASKED ? WG_ON : ~0u;
     t = wg_alu_bool(t, g, i->k1);
     u = wg_alu_bool(u, g, i->k1);
     if (i->k2 == 2) {
         uint16_t *d = WG_VEC(uint16_t, i->d);
-        WG_LANES_LOOP(l) WG_KEEP(m, uint16_t, (uint16_t)(WG_LANES_IN(t, l, 4) ? y : 0));
+        WG_LANES_LOOP(l) WG_KEEP(on, uint16_t, (uint16_t)(WG_LANES_IN(t, l, 4) ? y : 0));
     } else {
         uint32_t *d = WG_VEC(uint32_t, i->d);
         WG_LANES_LOOP(l)
-        WG_KEEP(m, uint32_t, (WG_LANES_IN(t, l, 4) ? y & 0xffff : 0) | (WG_LANES_IN(u, l, 4) ? y & 0xffff0000 : 0));
+        WG_KEEP(on, uint32_t, (WG_LANES_IN(t, l, 4) ? y & 0xffff : 0) | (WG_LANES_IN(u, l, 4) ? y & 0xffff0000 : 0));
     }
-    WG_NEXT;
 }
 
-const struct wg_inst *WG_ISA_NAME(wg_alu_set_s)(struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t t,
-                                                uint32_t u)
+void WG_ISA_NAME(wg_alu_set_s)(const struct wg_inst *i, char *R, uint32_t t, uint32_t u, uint32_t on)
 {
     const uint32_t g = WG_P(i->g) ^ WG_NEGATED(WG_ALU_BOOL_NEG);
     const uint32_t y = i->k2 == 2 ? (uint32_t)i->imm & 0xffff : (uint32_t)i->imm;
-    if (!(i->k1 & WG_ALU_MASKED) || WG_ON)
+    if (on)
         *WG_AS(uint64_t, i->d) =
             (wg_alu_bool(t, g, i->k1) & y & 0xffff) | (wg_alu_bool(u, g, i->k1) & y & 0xffff0000);
-    WG_NEXT;
 }

@@ -37,27 +37,28 @@
 #define WG_GET_V(x) x##_[l]
 #define WG_GET_S(x) x##_
 /* d[l] = x where lane l is in m. Selecting by bits keeps the compiler from computing x under a condition. */
+#define WG_LESS(x, y) ((x) < (y) ? (x) : (y))
 #define WG_KEEP(m, TD, x)                                                                                              \
     do {                                                                                                               \
         const TD x_ = (x);                                                                                             \
         if (sizeof(TD) == 8) {                                                                                         \
-            uint64_t n_, o_;                                                                                           \
-            memcpy(&n_, &x_, sizeof(TD));                                                                              \
-            memcpy(&o_, &d[l], sizeof(TD));                                                                            \
-            o_ ^= (o_ ^ n_) & (0 - (uint64_t)(((m) & wg_lanes_bit64[l]) != 0));                                        \
-            memcpy(&d[l], &o_, sizeof(TD));                                                                            \
+            uint64_t n_ = 0, o_ = 0;                                                                                   \
+            memcpy(&n_, &x_, WG_LESS(sizeof(TD), sizeof n_));                                                          \
+            memcpy(&o_, &d[l], WG_LESS(sizeof(TD), sizeof n_));                                                        \
+            o_ ^= (uint64_t)((o_ ^ n_) & (0 - (uint64_t)(((m) & wg_lanes_bit64[l]) != 0)));                            \
+            memcpy(&d[l], &o_, WG_LESS(sizeof(TD), sizeof n_));                                                        \
         } else if (sizeof(TD) == 4) {                                                                                  \
-            uint32_t n_, o_;                                                                                           \
-            memcpy(&n_, &x_, sizeof(TD));                                                                              \
-            memcpy(&o_, &d[l], sizeof(TD));                                                                            \
-            o_ ^= (o_ ^ n_) & (0 - (uint32_t)(((m) & wg_lanes_bit32[l]) != 0));                                        \
-            memcpy(&d[l], &o_, sizeof(TD));                                                                            \
+            uint32_t n_ = 0, o_ = 0;                                                                                   \
+            memcpy(&n_, &x_, WG_LESS(sizeof(TD), sizeof n_));                                                          \
+            memcpy(&o_, &d[l], WG_LESS(sizeof(TD), sizeof n_));                                                        \
+            o_ ^= (uint32_t)((o_ ^ n_) & (0 - (uint32_t)(((m) & wg_lanes_bit32[l]) != 0)));                            \
+            memcpy(&d[l], &o_, WG_LESS(sizeof(TD), sizeof n_));                                                        \
         } else {                                                                                                       \
-            uint16_t n_, o_;                                                                                           \
-            memcpy(&n_, &x_, sizeof(TD));                                                                              \
-            memcpy(&o_, &d[l], sizeof(TD));                                                                            \
+            uint16_t n_ = 0, o_ = 0;                                                                                   \
+            memcpy(&n_, &x_, WG_LESS(sizeof(TD), sizeof n_));                                                          \
+            memcpy(&o_, &d[l], WG_LESS(sizeof(TD), sizeof n_));                                                        \
             o_ ^= (uint16_t)((o_ ^ n_) & (0 - (uint32_t)(((m) & wg_lanes_bit32[l]) != 0)));                            \
-            memcpy(&d[l], &o_, sizeof(TD));                                                                            \
+            memcpy(&d[l], &o_, WG_LESS(sizeof(TD), sizeof n_));                                                        \
         }                                                                                                              \
     } while (0)
 
@@ -265,19 +266,17 @@ WG_INLINE uint32_t wg_alu_bool(uint32_t t, uint32_t g, unsigned k1)
 }
 #define WG_NEGATED(bit) (i->k1 & (bit) ? ~0u : 0u)
 /* The rest of a setp whose comparison gave t and that combines it with g or has a second result: d = t op g,
- * e = u op g; of set: the value imm where t op g holds, else 0. Out of line (alu_rare.c): few instructions need them. */
-const struct wg_inst *WG_ISA_NAME(wg_alu_setp)(struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t t,
-                                               uint32_t u, uint32_t on);
-const struct wg_inst *WG_ISA_NAME(wg_alu_set)(struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t t,
-                                              uint32_t u);
-const struct wg_inst *WG_ISA_NAME(wg_alu_set_s)(struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t t,
-                                                uint32_t u);
+ * e = u op g; of set: the value imm where t op g holds, else 0. Out of line (alu_rare.c): few instructions need it. */
+void WG_ISA_NAME(wg_alu_setp)(const struct wg_inst *i, char *R, uint32_t t, uint32_t u, uint32_t on);
+void WG_ISA_NAME(wg_alu_set)(const struct wg_inst *i, char *R, uint32_t t, uint32_t u, uint32_t on);
+void WG_ISA_NAME(wg_alu_set_s)(const struct wg_inst *i, char *R, uint32_t t, uint32_t u, uint32_t on);
 #define WG_SETP(t, on)                                                                                                 \
     do {                                                                                                               \
         const uint32_t t_ = (t), on_ = (on);                                                                           \
         if (__builtin_expect(i->k1, 0))                                                                                \
-            return WG_ISA_NAME(wg_alu_setp)(w, i, R, t_, ~t_, on_);                                                    \
-        WG_PUT_P(i->d, t_, on_);                                                                                       \
+            WG_ISA_NAME(wg_alu_setp)(i, R, t_, ~t_, on_);                                                              \
+        else                                                                                                           \
+            WG_PUT_P(i->d, t_, on_);                                                                                   \
     } while (0)
 /* Mask of the lanes where x holds. */
 #define WG_MASK_OF(var, x)                                                                                             \
@@ -351,22 +350,26 @@ WG_INLINE uint32_t wg_alu_related(int64_t imm, uint32_t lt, uint32_t gt, uint32_
     WG_HANDLER(name##_p)                                                                                               \
     {                                                                                                                  \
         const uint32_t t = name##_half(i, R, 0), on = i->k1 & WG_ALU_MASKED ? WG_ON : ~0u;                             \
-        return WG_ISA_NAME(wg_alu_setp)(w, i, R, t, n == 1 ? ~t : name##_half(i, R, 1), on);                           \
+        WG_ISA_NAME(wg_alu_setp)(i, R, t, n == 1 ? ~t : name##_half(i, R, 1), on);                                     \
+        WG_NEXT;                                                                                                       \
     }                                                                                                                  \
     WG_HANDLER(name##_ps)                                                                                              \
     {                                                                                                                  \
         const uint32_t t = name##_sc(i, R, 0), on = !(i->k1 & WG_ALU_MASKED) || WG_ON ? ~0u : 0;                       \
-        return WG_ISA_NAME(wg_alu_setp)(w, i, R, t, n == 1 ? ~t : name##_sc(i, R, 1), on);                             \
+        WG_ISA_NAME(wg_alu_setp)(i, R, t, n == 1 ? ~t : name##_sc(i, R, 1), on);                                       \
+        WG_NEXT;                                                                                                       \
     }                                                                                                                  \
     WG_HANDLER(name##_set)                                                                                             \
     {                                                                                                                  \
-        const uint32_t t = name##_half(i, R, 0);                                                                       \
-        return WG_ISA_NAME(wg_alu_set)(w, i, R, t, n == 1 ? t : name##_half(i, R, 1));                                 \
+        const uint32_t t = name##_half(i, R, 0), on = i->k1 & WG_ALU_MASKED ? WG_ON : ~0u;                             \
+        WG_ISA_NAME(wg_alu_set)(i, R, t, n == 1 ? t : name##_half(i, R, 1), on);                                       \
+        WG_NEXT;                                                                                                       \
     }                                                                                                                  \
     WG_HANDLER(name##_sets)                                                                                            \
     {                                                                                                                  \
-        const uint32_t t = name##_sc(i, R, 0);                                                                         \
-        return WG_ISA_NAME(wg_alu_set_s)(w, i, R, t, n == 1 ? t : name##_sc(i, R, 1));                                 \
+        const uint32_t t = name##_sc(i, R, 0), on = !(i->k1 & WG_ALU_MASKED) || WG_ON ? ~0u : 0;                       \
+        WG_ISA_NAME(wg_alu_set_s)(i, R, t, n == 1 ? t : name##_sc(i, R, 1), on);                                       \
+        WG_NEXT;                                                                                                       \
     }                                                                                                                  \
     static const wg_handler h_##name[] = {name##_ps, name##_ps, name##_p, name##_p};                                   \
     static const wg_handler h_##name##_set[] = {name##_sets, name##_sets, name##_set, name##_set};

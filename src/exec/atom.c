@@ -31,6 +31,13 @@ static uint64_t u64_of(double f)
 }
 static uint32_t flush(uint32_t v) { return (v & 0x7f800000u) ? v : v & 0x80000000u; }
 
+/* NaN as the hardware makes it */
+static uint32_t sum32(uint32_t a, uint32_t b)
+{
+    float r = f32_of(a) + f32_of(b);
+    return r != r ? 0x7fffffffu : u32_of(r);
+}
+
 static uint64_t half_op(unsigned op, unsigned type, uint16_t a, uint16_t b)
 {
     bool bf = type == WG_T_BF16 || type == WG_T_BF16X2;
@@ -52,8 +59,7 @@ static uint64_t apply(unsigned op, unsigned type, bool global, uint64_t old, uin
     switch (type) {
     case WG_T_F32:
         if (op == WG_ATOM_ADD) /* global f32 atomics flush denormals, shared ones do not: PTX ISA, atom */
-            return global ? flush(u32_of(f32_of(flush((uint32_t)old)) + f32_of(flush((uint32_t)b))))
-                          : u32_of(f32_of((uint32_t)old) + f32_of((uint32_t)b));
+            return global ? flush(sum32(flush((uint32_t)old), flush((uint32_t)b))) : sum32((uint32_t)old, (uint32_t)b);
         if (op == WG_ATOM_MIN || op == WG_ATOM_MAX) {
             float x = f32_of((uint32_t)old), y = f32_of((uint32_t)b);
             if (x != x || y != y)
@@ -63,7 +69,11 @@ static uint64_t apply(unsigned op, unsigned type, bool global, uint64_t old, uin
         break;
     case WG_T_F64:
         if (op == WG_ATOM_ADD)
-            return u64_of(f64_of(old) + f64_of(b));
+            /* the L2 passes a NaN on as it is, the incoming one first; an SM's adder quiets it */
+            return !global                  ? u64_of(f64_of(old) + f64_of(b))
+                   : f64_of(b) != f64_of(b) ? b
+                   : f64_of(old) != f64_of(old) ? old
+                                                : u64_of(f64_of(old) + f64_of(b));
         break;
     case WG_T_F16: case WG_T_BF16:
         if (op == WG_ATOM_ADD || op == WG_ATOM_MIN || op == WG_ATOM_MAX)
@@ -152,7 +162,7 @@ static uint64_t lane_of(const char *slot, unsigned cont, unsigned l)
 }
 
 static void count(struct wg_warp *w, const struct wg_inst *i, const uint64_t *addr, uint32_t on, bool shared,
-                  unsigned bytes)
+                  unsigned bytes, bool ones)
 {
     struct wg_site_count *c = &w->site[i->site];
     c->access++;
@@ -162,7 +172,7 @@ static void count(struct wg_warp *w, const struct wg_inst *i, const uint64_t *ad
         for (int l = 0; l < WG_LANES; l++)
             a[l] = (uint32_t)addr[l];
         struct wg_banks x;
-        wg_banks(a, on, bytes, &x);
+        wg_banks_of(ones ? WG_BANKS_COUNT : WG_BANKS_ATOMIC, a, on, bytes, &x);
         c->wavefronts += x.wavefronts;
         c->wavefronts_ideal += x.ideal;
     } else {
@@ -207,12 +217,14 @@ H(atom)
                             bytes, (unsigned long long)a, out ? "out of bounds" : "misaligned");
     }
     if (d->counted) {
-        uint32_t gl = on & ~sh;
+        /* ptxas sums lanes that all add to one place and lets one of them go */
+        uint32_t go = d->acls == WG_ADDR_S && !d->result && d->n == 1 && wg_type_infos[d->type].kind != 'F' &&
+                              d->atom == WG_ATOM_ADD && d->joined ? on & -on : on, gl = go & ~sh;
         w->site[i->site].spaces |= (gl ? 1u << WG_SITE_GLOBAL : 0) | (on & sh ? 1u << WG_SITE_SHARED : 0);
         if (gl)
-            count(w, i, addr, gl, false, bytes);
-        if (on & sh)
-            count(w, i, addr, on & sh, true, bytes);
+            count(w, i, addr, gl, false, bytes, d->ones);
+        if (go & sh)
+            count(w, i, addr, go & sh, true, bytes, d->ones);
     }
     for (uint32_t m = on; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);

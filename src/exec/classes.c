@@ -131,7 +131,9 @@ static enum wg_class result(const struct ctx *c, const struct wg_instr *in)
     switch (in->op) {
     case WG_OP_LD: case WG_OP_LDU:
         return load_result(c, in);
-    case WG_OP_VOTE: case WG_OP_REDUX: case WG_OP_ACTIVEMASK: case WG_OP_BAR_RED: case WG_OP_BARRIER_RED:
+    case WG_OP_VOTE: case WG_OP_REDUX: /* groups of lanes may vote apart */
+        return in->nops > 2 ? (of(c, &in->ops[2]) == WG_CLASS_S ? WG_CLASS_S : WG_CLASS_V) : WG_CLASS_S;
+    case WG_OP_ACTIVEMASK: case WG_OP_BAR_RED: case WG_OP_BARRIER_RED:
     case WG_OP_BAR_CTA_RED: case WG_OP_BARRIER_CTA_RED:
         return WG_CLASS_S;
     default:

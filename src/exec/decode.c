@@ -1,46 +1,16 @@
 /* decode.c - lays out the register file of each function and emits its fast and wide code. */
 #include "exec/emit.h"
+#include "ptx/merge.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- shared memory layout ---- */
 uint32_t wg_shared_offset(struct wg_decoder *d, const struct wg_symbol *s)
 {
-    for (uint32_t k = 0; k < d->nshared; k++)
-        if (d->shared_syms[k] == s)
-            return d->shared_offs[k];
+    for (uint32_t k = 0; k < d->shared.n; k++)
+        if (d->shared.v[k].sym == s)
+            return (uint32_t)d->shared.v[k].offset;
     return 0;
-}
-
-static void add_shared(struct wg_decoder *d, const struct wg_symbol *s)
-{
-    for (uint32_t k = 0; k < d->nshared; k++)
-        if (d->shared_syms[k] == s)
-            return;
-    d->shared_syms = wg_arena_grow(&d->scratch, d->shared_syms, d->nshared + 1, &d->shared_cap, sizeof *d->shared_syms);
-    d->shared_offs = wg_arena_grow(&d->scratch, d->shared_offs, d->nshared + 1, &d->offs_cap, sizeof *d->shared_offs);
-    if (d->scratch.failed)
-        return;
-    uint32_t align = s->align ? s->align : 1;
-    d->shared_syms[d->nshared] = s;
-    if (s->bytes == 0) { /* dynamic: placed behind everything else, see place_dynamic */
-        d->uses_dynamic = true;
-        if (align > d->dynamic_align)
-            d->dynamic_align = align;
-        d->shared_offs[d->nshared++] = UINT32_MAX;
-        return;
-    }
-    d->shared_top = (d->shared_top + align - 1) / align * align;
-    d->shared_offs[d->nshared++] = d->shared_top;
-    d->shared_top += (uint32_t)s->bytes;
-}
-
-static void note_shared(struct wg_decoder *d, const struct wg_operand *o)
-{
-    if (o->sym && o->sym->kind == WG_SYMBOL_VAR && o->sym->space == WG_SPACE_SHARED)
-        add_shared(d, o->sym);
-    for (uint32_t k = 0; k < o->nelems; k++)
-        note_shared(d, &o->elems[k]);
 }
 
 /* ---- functions ---- */
@@ -341,6 +311,8 @@ struct wg_unit *wg_decode_function(struct wg_decoder *d, const struct wg_functio
     if (!c->bb_first || !c->slots)
         return NULL;
     note_order(d, f);
+    if (!d->o->as_written && wg_merge_analyse(d->m, f, d->a, &u->merge) != WG_OK)
+        return NULL;
     uint64_t local = 0;
     for (uint32_t k = 0; k < f->nlocals; k++)
         if (f->locals[k]->space == WG_SPACE_LOCAL) {
@@ -363,7 +335,6 @@ struct wg_unit *wg_decode_function(struct wg_decoder *d, const struct wg_functio
             n += o->kind != WG_OPERAND_REG && o->kind != WG_OPERAND_LABEL;
             for (uint32_t x = 0; x < o->nelems; x++)
                 n += o->elems[x].kind == WG_OPERAND_IMM;
-            note_shared(d, o);
         }
         if (in->op == WG_OP_CVTA)
             n++;
@@ -402,15 +373,13 @@ static bool discover(struct wg_decoder *d)
     return true;
 }
 
-static void place_shared(struct wg_decoder *d)
+static bool place_shared(struct wg_decoder *d, const struct wg_function *entry)
 {
-    uint32_t al = d->dynamic_align > 16 ? d->dynamic_align : 16;
-    d->kc->static_shared_exact = d->shared_top;
-    uint32_t dynamic = (d->shared_top + al - 1) / al * al;
-    d->kc->static_shared = d->uses_dynamic ? dynamic : d->shared_top;
-    for (uint32_t k = 0; k < d->nshared; k++)
-        if (d->shared_offs[k] == UINT32_MAX)
-            d->shared_offs[k] = dynamic;
+    if (wg_ptx_shared_layout(d->m, entry, d->a, &d->shared) != WG_OK)
+        return false;
+    d->kc->static_shared_exact = d->shared.static_bytes;
+    d->kc->static_shared = (uint32_t)(d->shared.uses_dynamic ? d->shared.dynamic_offset : d->shared.static_bytes);
+    return true;
 }
 
 enum wg_status wg_decode_kernel(const struct wg_ptx_module *m, const struct wg_function *entry,
@@ -429,9 +398,7 @@ enum wg_status wg_decode_kernel(const struct wg_ptx_module *m, const struct wg_f
     kc->handlers = d.h;
     kc->affine_tid = o->affine_tid;
     kc->counters = o->counters;
-    bool ok = wg_decode_function(&d, entry) && discover(&d);
-    if (ok)
-        place_shared(&d);
+    bool ok = wg_decode_function(&d, entry) && discover(&d) && place_shared(&d, entry);
     for (struct wg_unit *u = d.units; ok && u; u = u->next)
         ok = emit_function(&d, u);
     kc->codes = ok ? wg_arena_alloc(&kc->arena, kc->ncodes * sizeof *kc->codes) : NULL;

@@ -18,6 +18,7 @@ struct wg_unit { /* one function being decoded */
     const struct wg_function *fn;
     struct wg_cfg cfg;
     struct wg_classes cls;
+    const struct wg_merge *merge; /* what ptxas joins, per instruction; NULL: count the PTX as written */
     struct wg_unit *next;
 };
 
@@ -32,12 +33,7 @@ struct wg_decoder {
     struct wg_diag *diag;
     const struct wg_handler_set *h;
     struct wg_unit *units, **tail;
-    const struct wg_symbol **shared_syms;
-    uint32_t *shared_offs;
-    uint32_t nshared;
-    size_t shared_cap, offs_cap;
-    uint32_t shared_top, dynamic_align;
-    bool uses_dynamic;
+    struct wg_ptx_shared_layout shared;
 };
 
 struct wg_emit { /* emission of one function in one mode */

@@ -155,7 +155,9 @@ void wg_emit_alu(struct wg_emit *e)
             lut = o->imm;
             continue;
         }
-        struct wg_val v = wg_emit_get(e, o, t);
+        struct wg_operand plain = *o;
+        plain.neg = false; /* the handler inverts by itself */
+        struct wg_val v = wg_emit_get(e, &plain, t);
         if (t == WG_T_PRED && ((in->op == WG_OP_SETP || in->op == WG_OP_SET) || in->op == WG_OP_LOP3)) {
             bool_slot = v.off;
             all_scalar &= uniform_pred(e, o);

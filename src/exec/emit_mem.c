@@ -1,5 +1,6 @@
 /* emit_mem.c - decoding of loads, stores, atomics, parameter accesses and cross-lane operations. */
 #include "exec/emit.h"
+#include "ptx/merge.h"
 #include <string.h>
 
 static bool is_int32(int64_t v) { return v >= INT32_MIN && v <= INT32_MAX; }
@@ -189,6 +190,23 @@ static struct wg_mem_desc *new_desc(struct wg_emit *e)
     return d;
 }
 
+/* What the machine code will access in place of this instruction: nothing, more, or just this. */
+static void merge(struct wg_emit *e, struct wg_mem_desc *d)
+{
+    const struct wg_merge *m = e->u->merge ? &e->u->merge[e->cur] : NULL;
+    if (!m || !d->counted || d->space == WG_SITE_CONST)
+        return;
+    if (m->leader != e->cur || m->dead) {
+        d->counted = 0;
+        if (!e->wide)
+            e->dec->kc->merged++;
+    } else if (m->bytes && m->bytes != d->elem * d->n) {
+        d->wide = m->bytes;
+        d->position = m->position;
+        d->again = m->again;
+    }
+}
+
 static void load(struct wg_emit *e)
 {
     const struct wg_instr *in = e->in;
@@ -228,6 +246,7 @@ static void load(struct wg_emit *e)
     }
     d->cont = (uint8_t)(cont ? cont : wg_container(t));
     d->scalar = scalar;
+    merge(e, d);
     bool direct = !uneven;
     for (uint32_t k = 0; k < n; k++)
         direct &= !to[k].off || to[k].cls == (scalar ? WG_CLASS_S : WG_CLASS_V);
@@ -293,6 +312,7 @@ static void store(struct wg_emit *e)
             d->val[k] = v[k].off;
         }
     d->cont = v[0].bytes;
+    merge(e, d);
     struct wg_inst *i = wg_emit(e, e->h->mem(d));
     if (!i)
         return;
@@ -371,6 +391,8 @@ static void atomic(struct wg_emit *e)
         d->val[k] = tmp[k].off;
         d->result = 1;
     }
+    d->joined = !e->dec->o->as_written;
+    d->ones = !d->result && in->atom == WG_ATOM_ADD && d->n == 1 && b->kind == WG_OPERAND_IMM && !b->is_float && b->imm == 1;
     struct wg_inst *i = wg_emit_guarded(e, WG_H_ATOM);
     if (!i)
         return;

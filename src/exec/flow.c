@@ -241,46 +241,70 @@ H(wbra_p)
     wide_split(w, i + 1, w->mask & ~taken);
     return wide_go(w, TARGET(i), i->k1);
 }
-/* Indexed branch: a is the index (V32, or S when n), p a table of distances, c their number. */
+/* Indexed branch: a is the index (V32, or S when n), p a table of distances, c their number. All targets are found before
+ * any lane leaves: the index register may not survive what the first of them run. */
+static const struct wg_inst *brx_diverge(struct wg_warp *w, const struct wg_inst *i, const uint32_t *x)
+{
+    const int32_t *tab = i->p;
+    const struct wg_inst *rpc = i->e ? i + (int32_t)i->e : NULL, *to[WG_LANES];
+    uint32_t mask[WG_LANES], n = 0;
+    for (uint32_t left = w->mask; left; left &= ~mask[n++]) {
+        uint32_t v = x[__builtin_ctz(left)];
+        mask[n] = 0;
+        for (uint32_t k = left; k; k &= k - 1)
+            if (tab[x[__builtin_ctz(k)]] == tab[v])
+                mask[n] |= 1u << __builtin_ctz(k);
+        to[n] = i + tab[v];
+    }
+    if (w->wide) {
+        for (uint32_t k = 1; k < n; k++)
+            wide_split(w, to[k], mask[k]);
+        return wide_go(w, to[0], to[0] <= i);
+    }
+    struct wg_stack_entry *t = w->sp ? &w->stack[w->sp - 1] : NULL;
+    bool ok = true;
+    if (!(t && !t->pc && t->rpc == rpc && t->R == w->R && (w->mask & ~t->mask) == 0))
+        ok = push(w, rpc, NULL, w->mask, w->R);
+    for (uint32_t k = 1; k < n && ok; k++)
+        if (to[k] != rpc)
+            ok = push(w, rpc, to[k], mask[k], w->R);
+    if (!ok)
+        return wg_fault(w, i, WG_NO_MEMORY, "host-memory", -1, 0, "out of host memory for diverged lanes");
+    w->mask = mask[0];
+    return to[0] == rpc ? meet(w, rpc) : to[0];
+}
 H(brx)
 {
     const int32_t *tab = i->p;
-    uint32_t on = w->mask, first = (uint32_t)__builtin_ctz(on);
-    uint32_t x = i->n ? *(uint32_t *)(R + i->a) : WG_VEC(uint32_t, i->a)[first], same = 0;
-    for (uint32_t l = 0; l < 32; l++)
-        same |= (uint32_t)((i->n ? x : WG_VEC(uint32_t, i->a)[l]) == x) << l;
-    same &= on;
-    if (x >= i->c)
-        return wg_fault(w, i, WG_KERNEL_FAULT, "invalid-branch", (int)first, x,
-                        "Indexed branch beyond its list: index %u of %u targets", x, i->c);
-    const struct wg_inst *to = i + tab[x];
-    if (same == on) {
-        if (i->k2)
-            w->site[i->site].uniform++;
-        if (w->wide)
-            return wide_go(w, to, tab[x] < 0);
-        if (tab[x] < 0)
-            TAKE_BACK(to);
-        WG_GOTO(to);
+    uint32_t on = w->mask, first = (uint32_t)__builtin_ctz(on), one[WG_LANES], same = 0;
+    const uint32_t *x = WG_VEC(uint32_t, i->a);
+    if (i->n) {
+        for (uint32_t l = 0; l < WG_LANES; l++)
+            one[l] = *(uint32_t *)(R + i->a);
+        x = one;
     }
-    if (i->k2)
-        w->site[i->site].divergent++;
-    if (!w->wide) { /* peel one target off; the rest decides again */
-        const struct wg_inst *rpc = i->e ? i + (int32_t)i->e : NULL;
-        struct wg_stack_entry *t = w->sp ? &w->stack[w->sp - 1] : NULL;
-        bool ok = true;
-        if (!(t && !t->pc && t->rpc == rpc && t->R == R && (on & ~t->mask) == 0))
-            ok = push(w, rpc, NULL, on, R);
-        ok = ok && push(w, rpc, i, on & ~same, R);
-        if (!ok)
-            return wg_fault(w, i, WG_NO_MEMORY, "host-memory", -1, 0, "out of host memory for diverged lanes");
-        w->mask = same;
-        if (to == rpc)
-            return meet(w, rpc);
-        return to;
+    for (uint32_t k = on; k; k &= k - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(k);
+        same |= (uint32_t)(x[l] == x[first]) << l;
+        if (x[l] >= i->c)
+            return wg_fault(w, i, WG_KERNEL_FAULT, "invalid-branch", (int)l, x[l],
+                            "Indexed branch beyond its list: index %u of %u targets", x[l], i->c);
     }
-    wide_split(w, i, on & ~same);
-    return wide_go(w, to, tab[x] < 0);
+    if (i->k2) {
+        w->site[i->site].uniform += same == on;
+        w->site[i->site].divergent += same != on;
+    }
+    if (same != on)
+        return brx_diverge(w, i, x);
+    const struct wg_inst *to = i + tab[x[first]];
+    if (w->wide)
+        return wide_go(w, to, to <= i);
+    if (to <= i && --w->fuel < 0) {
+        w->pc = to;
+        w->state = WG_WARP_YIELD;
+        return NULL;
+    }
+    return to;
 }
 
 /* ---- exits ---- */
@@ -409,7 +433,7 @@ H(icall)
     if (same != w->mask) {
         if (!w->wide)
             return wg_deopt(w, i);
-        wide_split(w, i, w->mask & ~same);
+        wide_split(w, wg_inst_start(w, i), w->mask & ~same);
     }
     return enter(w, i, code, d->cand_arg[k], d->narg);
 }

@@ -25,10 +25,12 @@ struct wg_mem_desc {
     uint8_t store, guarded, counted;
     uint8_t atom, type; /* atomics: enum wg_atom, enum wg_type */
     uint8_t result;     /* atomics: 0 when nothing reads it */
+    uint8_t joined;     /* atomics: counted as ptxas would make them, not as written */
+    uint8_t ones;       /* atomics: add of the constant 1 whose result nothing reads: the hardware counts lanes */
     uint8_t order, scope;
-    uint8_t merge_n;    /* accesses that ptxas would join into this one; 0: counted on its own */
-    uint8_t merged_away; /* counted by its leader */
-    uint16_t merge_bytes;
+    uint8_t wide;       /* loads and stores: bytes of the access ptxas makes of this one and others; 0: its own */
+    int8_t position;    /* that access begins so many bytes before this one's address */
+    uint8_t again;      /* a second one of that width begins so many bytes later; 0: none */
     uint32_t val[8];    /* slots; 0: sink */
     uint32_t b, c;      /* atomics: operand slots (V) */
     uint32_t vb[8];     /* vector atomics: operand slots */

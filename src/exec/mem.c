@@ -32,10 +32,10 @@ static __attribute__((noinline)) void count_global_model(struct wg_site_count *c
     count_coalesced(c, &x);
 }
 static __attribute__((noinline)) void count_shared_model(struct wg_site_count *c, uint32_t base, int32_t stride,
-                                                         uint32_t on, unsigned bytes)
+                                                         uint32_t on, unsigned bytes, bool store)
 {
     struct wg_banks x;
-    wg_banks_affine(base, stride, on, bytes, &x);
+    wg_banks_affine_of(store ? WG_BANKS_STORE : WG_BANKS_LOAD, base, stride, on, bytes, &x);
     count_shared(c, &x, on, bytes);
 }
 WG_INLINE void count_global_affine(struct wg_warp *w, const struct wg_inst *i, uint64_t base, int64_t stride,
@@ -60,7 +60,7 @@ WG_INLINE void count_global_affine(struct wg_warp *w, const struct wg_inst *i, u
     }
 }
 WG_INLINE void count_shared_affine(struct wg_warp *w, const struct wg_inst *i, uint32_t base, int32_t stride, uint32_t on,
-                                   unsigned bytes)
+                                   unsigned bytes, bool store)
 {
     struct wg_site_count *c = &w->site[i->site];
     if (bytes == 4 && (stride == 4 || stride == 0)) {
@@ -69,7 +69,20 @@ WG_INLINE void count_shared_affine(struct wg_warp *w, const struct wg_inst *i, u
         c->wavefronts_ideal++;
         c->bytes += (uint32_t)__builtin_popcount(on) * 4u;
     } else {
-        count_shared_model(c, base, stride, on, bytes);
+        count_shared_model(c, base, stride, on, bytes, store);
+    }
+}
+
+/* One place for all lanes, read together with its neighbours. */
+static __attribute__((noinline)) void count_joined(struct wg_warp *w, const struct wg_inst *i, const struct wg_mem_desc *d,
+                                                   uint64_t a, uint32_t on, bool shared)
+{
+    for (unsigned k = 0; k <= (d->again != 0); k++) {
+        uint64_t at = a - (uint64_t)(int64_t)d->position + k * d->again;
+        if (shared)
+            count_shared_model(&w->site[i->site], (uint32_t)at, 0, on, d->wide, d->store);
+        else
+            count_global_model(&w->site[i->site], at, 0, on, d->wide);
     }
 }
 
@@ -174,9 +187,14 @@ static const struct wg_inst *general_global(struct wg_warp *w, const struct wg_i
                        d->store ? "write" : "read");
     }
     if (counted) {
-        struct wg_coalesce x;
-        wg_coalesce(addr, on, bytes, &x);
-        count_coalesced(&w->site[i->site], &x);
+        uint64_t at[WG_LANES];
+        for (unsigned k = 0; k <= (d->again != 0); k++) {
+            for (unsigned l = 0; l < 32; l++)
+                at[l] = addr[l] - (uint64_t)(int64_t)d->position + k * d->again;
+            struct wg_coalesce x;
+            wg_coalesce(at, on, d->wide ? d->wide : bytes, &x);
+            count_coalesced(&w->site[i->site], &x);
+        }
     }
     w->wk->changes += d->store;
     for (uint32_t m = on; m; m &= m - 1) {
@@ -198,11 +216,14 @@ static const struct wg_inst *general_shared(struct wg_warp *w, const struct wg_i
     }
     if (counted) {
         uint32_t a32[WG_LANES];
-        for (unsigned l = 0; l < 32; l++)
-            a32[l] = (uint32_t)addr[l];
-        struct wg_banks x;
-        wg_banks(a32, on, bytes, &x);
-        count_shared(&w->site[i->site], &x, on, bytes);
+        unsigned width = d->wide ? d->wide : bytes;
+        for (unsigned k = 0; k <= (d->again != 0); k++) {
+            for (unsigned l = 0; l < 32; l++)
+                a32[l] = (uint32_t)addr[l] - (uint32_t)d->position + k * d->again;
+            struct wg_banks x;
+            wg_banks_of(d->store ? WG_BANKS_STORE : WG_BANKS_LOAD, a32, on, width, &x);
+            count_shared(&w->site[i->site], &x, on, width);
+        }
     }
     w->wk->changes += d->store;
     for (uint32_t m = on; m; m &= m - 1) {
@@ -228,10 +249,10 @@ static const struct wg_inst *general_local(struct wg_warp *w, const struct wg_in
         uint64_t at[WG_LANES];
         c->access++;
         c->bytes += (uint32_t)__builtin_popcount(on) * bytes;
-        for (unsigned k = 0; k < bytes; k += 4) { /* word by word: each word of a warp is its own line */
+        for (unsigned k = 0; k < (d->wide ? d->wide : bytes); k += 4) { /* word by word: each word of a warp is its own line */
             struct wg_coalesce x;
             for (unsigned l = 0; l < 32; l++)
-                at[l] = ((addr[l] + k) & ~3ull) * 32 + l * 4;
+                at[l] = ((addr[l] - (uint64_t)(int64_t)d->position + k) & ~3ull) * 32 + l * 4;
             wg_coalesce(at, on, 4, &x);
             c->tags += x.lines;
             c->sectors += x.sectors;
@@ -308,13 +329,17 @@ WG_INLINE const struct wg_inst *ld_s(struct wg_warp *w, const struct wg_inst *i,
         if (__builtin_expect(a + bytes > w->blk->shared_bytes || (a & (bytes - 1)), 0))
             return slow(w, i, R);
         p = w->blk->shared + a;
-        if (counted)
-            count_shared_affine(w, i, (uint32_t)a, 0, on, bytes);
+        if (counted && d->wide)
+            count_joined(w, i, d, a, on, true);
+        else if (counted)
+            count_shared_affine(w, i, (uint32_t)a, 0, on, bytes, false);
     } else {
         if (__builtin_expect(a < w->wk->lo || a > w->wk->hi - bytes || (a & (bytes - 1)), 0))
             return slow(w, i, R);
         p = (const char *)a;
-        if (counted)
+        if (counted && d->wide)
+            count_joined(w, i, d, a, on, false);
+        else if (counted)
             count_global_affine(w, i, a, 0, on, bytes);
     }
     for (unsigned k = 0; k < n; k++) {
@@ -354,7 +379,7 @@ LD_S(ld_s_s4c, true, true, 4, 1)
                                      hi > UINT32_MAX, 0))                                                              \
                 return slow(w, i, R);                                                                                  \
             if (counted)                                                                                               \
-                count_shared_affine(w, i, (uint32_t)base, (int32_t)stride, on, bytes);                                 \
+                count_shared_affine(w, i, (uint32_t)base, (int32_t)stride, on, bytes, store);                          \
             mem = w->blk->shared;                                                                                      \
         } else {                                                                                                       \
             if (__builtin_expect(lo < w->wk->lo || hi > w->wk->hi - bytes ||                                           \
@@ -446,13 +471,13 @@ static __attribute__((noinline)) void count_v64(struct wg_warp *w, const struct 
     count_coalesced(&w->site[i->site], &x);
 }
 static __attribute__((noinline)) void count_v32(struct wg_warp *w, const struct wg_inst *i, const uint32_t *a,
-                                                uint32_t on, uint32_t disp, unsigned bytes)
+                                                uint32_t on, uint32_t disp, unsigned bytes, bool store)
 {
     uint32_t at[WG_LANES] __attribute__((aligned(64)));
     for (unsigned l = 0; l < 32; l++)
         at[l] = a[l] + disp;
     struct wg_banks x;
-    wg_banks(at, on, bytes, &x);
+    wg_banks_of(store ? WG_BANKS_STORE : WG_BANKS_LOAD, at, on, bytes, &x);
     count_shared(&w->site[i->site], &x, on, bytes);
 }
 #define ACCESS_V(name, T, is_shared, counted, store)                                                                   \
@@ -471,7 +496,7 @@ static __attribute__((noinline)) void count_v32(struct wg_warp *w, const struct 
             if (__builtin_expect(!range_v32(a32, on, (uint32_t)disp, w->blk->shared_bytes, bytes), 0))                 \
                 return slow(w, i, R);                                                                                  \
             if (counted)                                                                                               \
-                count_v32(w, i, a32, on, (uint32_t)disp, bytes);                                                       \
+                count_v32(w, i, a32, on, (uint32_t)disp, bytes, store);                                                \
             mem = w->blk->shared;                                                                                      \
         } else {                                                                                                       \
             if (__builtin_expect(!range_v64(a64, on, disp, w->wk->lo, w->wk->hi, bytes), 0))                           \
@@ -605,13 +630,13 @@ wg_handler WG_ISA_NAME(wg_mem_select)(const struct wg_mem_desc *d)
     if (d->space == WG_SITE_LOCAL || d->space == WG_SITE_GENERIC)
         return h_general;
     if (d->scalar) {
-        if (d->elem == 4 && d->n == 1 && !d->guarded && !d->sign && d->cont == 4 && d->val[0])
+        if (d->elem == 4 && d->n == 1 && !d->guarded && !d->wide && !d->sign && d->cont == 4 && d->val[0])
             return shared ? (counted ? full_s_s4c : full_s_s4) : counted ? full_s_g4c : full_s_g4;
         if (d->elem == 4 && d->n == 1)
             return shared ? (counted ? ld_s_s4c : ld_s_s4) : counted ? ld_s_g4c : ld_s_g4;
         return shared ? (counted ? ld_s_sc : ld_s_s) : counted ? ld_s_gc : ld_s_g;
     }
-    bool plain = d->n == 1 && d->elem == d->cont && d->elem >= 4 && d->val[0];
+    bool plain = d->n == 1 && d->elem == d->cont && d->elem >= 4 && d->val[0] && !d->wide;
     if (plain && d->acls == WG_ADDR_A && !d->guarded && full[d->store][shared][d->elem == 8][counted])
         return full[d->store][shared][d->elem == 8][counted];
     if (plain && d->acls == WG_ADDR_A)

@@ -178,6 +178,7 @@ enum wg_status wg_results_add(struct wg_run *r, struct wg_kernel *k, const struc
     l->status_text = s == WG_OK ? "" : wg_arena_str(&a, f->text, strcspn(f->text, "\n")); /* the finding has the rest */
     l->host_seconds = seconds;
     l->one_worker = one_worker;
+    l->merged_sites = r->kc->merged / 2; /* each is emitted twice */
     if (r->kc->counters)
         for (uint32_t c = 0; c < r->kc->ncodes; c++)
             fill_code(r, r->kc->codes[c], l->sites, file_map, &a);

@@ -190,6 +190,7 @@ struct wg_kernel_code {
     uint32_t static_shared; /* bytes, offset where dynamic shared memory starts */
     uint64_t static_shared_exact;
     uint64_t local_bytes;   /* upper bound per thread without recursion */
+    uint64_t merged;         /* accesses that ptxas joins into others or drops */
     bool affine_tid, counters, order_matters, uses_barrier, has_calls;
     const struct wg_handler_set *handlers;
     struct wg_kernel_code *next;
@@ -229,6 +230,8 @@ const struct wg_inst *wg_lanes_exit(struct wg_warp *w, const struct wg_inst *i, 
 /* Wide code: the current split needs the lanes of `need` at i (any_pc: at any bar.warp.sync). True: go on now, w->mask may
  * have grown. False: return *next. */
 bool wg_wide_wait(struct wg_warp *w, const struct wg_inst *i, uint32_t need, bool any_pc, const struct wg_inst **next);
+/* Where the PTX instruction of i starts its work: lanes that come back later make its temporaries anew. */
+const struct wg_inst *wg_inst_start(const struct wg_warp *w, const struct wg_inst *i);
 void wg_wide_merge_at(struct wg_warp *w, const struct wg_inst *i);
 struct wg_frame *wg_frame_new(struct wg_warp *w, const struct wg_code *code);
 void wg_frame_drop(struct wg_warp *w, struct wg_frame *f);

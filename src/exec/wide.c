@@ -131,11 +131,16 @@ static void wake_sync(struct wg_warp *w)
     }
 }
 
+const struct wg_inst *wg_inst_start(const struct wg_warp *w, const struct wg_inst *i)
+{
+    const struct wg_code *c = wg_code_of(w);
+    return w->wide ? c->wide + c->wide_body[c->wide_ptx[i - c->wide]] : c->fast + c->fast_body[c->fast_ptx[i - c->fast]];
+}
+
 bool wg_wide_wait(struct wg_warp *w, const struct wg_inst *i, uint32_t need, bool any_pc, const struct wg_inst **next)
 {
     struct wg_split *s = &w->splits[w->cur];
-    const struct wg_code *c = wg_code_of(w);
-    i = c->wide + c->wide_body[c->wide_ptx[i - c->wide]]; /* temporaries are made anew after the wait */
+    i = wg_inst_start(w, i);
     s->pc = i;
     if (s->forced) { /* the others cannot come */
         s->forced = false;

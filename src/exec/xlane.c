@@ -2,10 +2,19 @@
 #include "exec/handlers.h"
 #include "exec/lanes.h"
 
+/* Every lane that some lane of `on` names. */
+WG_INLINE uint32_t all_members(const uint32_t *members, uint32_t on)
+{
+    uint32_t all = 0;
+    for (; on; on &= on - 1)
+        all |= members[__builtin_ctz(on)];
+    return all;
+}
+
 /* Lanes named in a .sync mask must be here before anyone goes on. The mask is a (V32), or S when flag. */
 #define SYNC_LANES(slot, is_scalar)                                                                                    \
     do {                                                                                                               \
-        uint32_t need_ = is_scalar ? *(uint32_t *)(R + (slot)) : WG_VEC(uint32_t, slot)[__builtin_ctz(on)];            \
+        uint32_t need_ = is_scalar ? *(uint32_t *)(R + (slot)) : all_members(WG_VEC(uint32_t, slot), on);              \
         if (__builtin_expect(need_ & w->live & ~w->mask, 0)) {                                                         \
             const struct wg_inst *next_;                                                                               \
             if (!w->wide)                                                                                              \
@@ -72,6 +81,50 @@ H(shfl)
     return i + 1;
 }
 
+/* The lanes of `left` that name the same members as the lowest of them. */
+static uint32_t same_members(const uint32_t *members, uint32_t left, uint32_t *who)
+{
+    uint32_t m = members[__builtin_ctz(left)], group = 0;
+    for (uint32_t k = left; k; k &= k - 1)
+        if (members[__builtin_ctz(k)] == m)
+            group |= 1u << __builtin_ctz(k);
+    *who = m;
+    return group;
+}
+
+static uint32_t vote_of(unsigned kind, uint32_t p, uint32_t who)
+{
+    switch (kind) {
+    case WG_VOTE_ALL: return p == who ? ~0u : 0;
+    case WG_VOTE_ANY: return p ? ~0u : 0;
+    case WG_VOTE_UNI: return p == 0 || p == who ? ~0u : 0;
+    default: return p;
+    }
+}
+
+/* A vote whose lanes name different members: each group votes by itself. */
+static const struct wg_inst *vote_groups(struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t on)
+{
+    const uint32_t *mv = WG_VEC(uint32_t, i->b);
+    uint32_t truth = WG_P(i->a) ^ (uint32_t)i->imm, r = 0;
+    for (uint32_t left = on; left;) {
+        uint32_t who, group = same_members(mv, left, &who), v;
+        who &= w->mask;
+        v = vote_of(i->k1, truth & who, who);
+        for (uint32_t k = group; k; k &= k - 1) {
+            unsigned l = (unsigned)__builtin_ctz(k);
+            if (i->k1 == WG_VOTE_BALLOT)
+                WG_VEC(uint32_t, i->d)[l] = v;
+            else
+                r |= v & 1u << l;
+        }
+        left &= ~group;
+    }
+    if (i->k1 != WG_VOTE_BALLOT)
+        WG_P(i->d) = (WG_P(i->d) & ~on) | (r & on);
+    return i + 1;
+}
+
 /* d = vote.k1 predicate a (inverted where imm is ~0), mask b. n: d is V32 (ballot). */
 H(vote)
 {
@@ -80,14 +133,13 @@ H(vote)
         WG_NEXT;
     if (!(i->k2 & NO_SYNC)) {
         SYNC_LANES(i->b, i->k2 & MASK_SCALAR);
-        members = i->k2 & MASK_SCALAR ? *(uint32_t *)(R + i->b) : WG_VEC(uint32_t, i->b)[__builtin_ctz(on)];
+        if (i->k2 & MASK_SCALAR)
+            members = *(uint32_t *)(R + i->b);
+        else
+            return vote_groups(w, i, R, on);
     }
-    uint32_t who = w->mask & members, p = (WG_P(i->a) ^ (uint32_t)i->imm) & who, r = 0;
-    switch (i->k1) {
-    case WG_VOTE_ALL: r = p == who ? ~0u : 0; break;
-    case WG_VOTE_ANY: r = p ? ~0u : 0; break;
-    case WG_VOTE_UNI: r = p == 0 || p == who ? ~0u : 0; break;
-    default:
+    uint32_t who = w->mask & members, r = vote_of(i->k1, (WG_P(i->a) ^ (uint32_t)i->imm) & who, who), p = r;
+    if (i->k1 == WG_VOTE_BALLOT) {
         if (i->n) {
             uint32_t *d = WG_VEC(uint32_t, i->d);
             for (uint32_t l = 0; l < 32; l++)
@@ -109,12 +161,11 @@ H(match)
     if (!on)
         WG_NEXT;
     SYNC_LANES(i->b, i->k2 & MASK_SCALAR);
-    uint32_t members = i->k2 & MASK_SCALAR ? *(uint32_t *)(R + i->b) : WG_VEC(uint32_t, i->b)[__builtin_ctz(on)];
-    uint32_t who = w->mask & members, *d = i->d ? WG_VEC(uint32_t, i->d) : NULL, all = 0;
+    uint32_t *d = i->d ? WG_VEC(uint32_t, i->d) : NULL, all = 0;
     for (uint32_t l = 0; l < 32; l++) {
         if (!(on >> l & 1))
             continue;
-        uint32_t same = 0;
+        uint32_t who = w->mask & (i->k2 & MASK_SCALAR ? *(uint32_t *)(R + i->b) : WG_VEC(uint32_t, i->b)[l]), same = 0;
         for (uint32_t k = 0; k < 32; k++)
             same |= (uint32_t)(i->bytes == 8 ? WG_VEC(uint64_t, i->a)[k] == WG_VEC(uint64_t, i->a)[l]
                                              : WG_VEC(uint32_t, i->a)[k] == WG_VEC(uint32_t, i->a)[l])
@@ -130,25 +181,12 @@ H(match)
     WG_NEXT;
 }
 
-/* d = redux.k1 a (V32), mask b; bytes: enum wg_type; n: d is V32 */
-H(redux)
+static uint32_t reduce(unsigned op, bool is_signed, const uint32_t *a, uint32_t who)
 {
-    uint32_t on = WG_ON;
-    if (!on)
-        WG_NEXT;
-    SYNC_LANES(i->b, i->k2 & MASK_SCALAR);
-    uint32_t members = i->k2 & MASK_SCALAR ? *(uint32_t *)(R + i->b) : WG_VEC(uint32_t, i->b)[__builtin_ctz(on)];
-    const uint32_t *a = WG_VEC(uint32_t, i->a);
-    uint32_t who = w->mask & members, r = 0;
-    bool first = true, is_signed = i->bytes == WG_T_S32;
-    for (uint32_t m = who; m; m &= m - 1) {
+    uint32_t r = a[__builtin_ctz(who)];
+    for (uint32_t m = who & (who - 1); m; m &= m - 1) {
         uint32_t v = a[__builtin_ctz(m)];
-        if (first) {
-            r = v;
-            first = false;
-            continue;
-        }
-        switch (i->k1) {
+        switch (op) {
         case WG_ATOM_ADD: r += v; break;
         case WG_ATOM_AND: r &= v; break;
         case WG_ATOM_OR: r |= v; break;
@@ -157,12 +195,30 @@ H(redux)
         default: r = is_signed ? ((int32_t)v > (int32_t)r ? v : r) : v > r ? v : r; break;
         }
     }
-    if (i->n) {
-        uint32_t *d = WG_VEC(uint32_t, i->d);
-        for (uint32_t l = 0; l < 32; l++)
-            d[l] = (on >> l & 1) ? r : d[l];
-    } else {
-        *(uint64_t *)(R + i->d) = r;
+    return r;
+}
+/* d = redux.k1 a (V32), mask b; bytes: enum wg_type; n: d is V32 */
+H(redux)
+{
+    uint32_t on = WG_ON;
+    if (!on)
+        WG_NEXT;
+    SYNC_LANES(i->b, i->k2 & MASK_SCALAR);
+    const uint32_t *a = WG_VEC(uint32_t, i->a);
+    for (uint32_t left = on; left;) {
+        uint32_t who = *(uint32_t *)(R + i->b), group = left;
+        if (!(i->k2 & MASK_SCALAR))
+            group = same_members(WG_VEC(uint32_t, i->b), left, &who);
+        left &= ~group;
+        who &= w->mask;
+        if (!who)
+            continue; /* names nobody who is here: no result */
+        uint32_t r = reduce(i->k1, i->bytes == WG_T_S32, a, who);
+        if (!i->n)
+            *(uint64_t *)(R + i->d) = r;
+        else
+            for (uint32_t k = group; k; k &= k - 1)
+                WG_VEC(uint32_t, i->d)[__builtin_ctz(k)] = r;
     }
     WG_NEXT;
 }
@@ -172,9 +228,9 @@ H(activemask)
     if (i->n) {
         uint32_t *d = WG_VEC(uint32_t, i->d);
         for (uint32_t l = 0; l < 32; l++)
-            d[l] = (on >> l & 1) ? w->mask : d[l];
+            d[l] = (on >> l & 1) ? on : d[l];
     } else if (on) {
-        *(uint64_t *)(R + i->d) = w->mask;
+        *(uint64_t *)(R + i->d) = on;
     }
     WG_NEXT;
 }

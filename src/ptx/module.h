@@ -14,7 +14,7 @@ enum wg_operand_kind {
     WG_OPERAND_SYMBOL, /* address of sym plus imm; sym may be a variable, a parameter or a function */
     WG_OPERAND_MEM,    /* [base + imm]: base is reg >= 0, or sym, or neither (absolute); elems hold more, see below */
     WG_OPERAND_VEC,    /* {elems} of kind REG, IMM or SINK */
-    WG_OPERAND_LABEL,  /* target: instruction index in the function; of a .branchtargets list: elems */
+    WG_OPERAND_LABEL,  /* target: instruction index (ninstrs: the end); of a .branchtargets list: elems */
     WG_OPERAND_SINK,   /* _ */
 };
 /* For tex/suld and tensor copies the bracket holds several parts, [tex, smp, {x, y}]: then elems has all of them. */

@@ -1,5 +1,6 @@
 /* random_kernels.c - runs random kernels on the engine and on the thread-by-thread interpreter and compares memory.
  * random_kernels [--first SEED] [--count N] [--emit SEED] [--reference-only] [--integers]
+ * [--avoid WORDS]
  * With --file PATH, the kernel of seed --first is replaced by that text (tests/ops/reduce.py shrinks it so). */
 #include "../ref/interp.h"
 #include "random_ptx.h"
@@ -116,7 +117,7 @@ static bool read_text(const char *path, char **text)
 int main(int argc, char **argv)
 {
     uint64_t first = 1, count = 100;
-    const char *file = NULL;
+    const char *file = NULL, *avoid = NULL;
     bool reference_only = false, emit = false, integers = false;
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--first") && i + 1 < argc)
@@ -129,16 +130,18 @@ int main(int argc, char **argv)
             reference_only = true;
         else if (!strcmp(argv[i], "--file") && i + 1 < argc)
             file = argv[++i];
+        else if (!strcmp(argv[i], "--avoid") && i + 1 < argc)
+            avoid = argv[++i];
         else if (!strcmp(argv[i], "--integers"))
             integers = true;
         else
             return fprintf(stderr, "usage: random_kernels [--first N] [--count N] [--emit SEED] [--reference-only] "
-                                   "[--integers] [--file PATH]\n"), 2;
+                                   "[--integers] [--avoid WORDS] [--file PATH]\n"), 2;
     size_t n;
     struct ref_variant *v = ref_variants(&n);
     unsigned bad = 0;
     for (uint64_t seed = first; seed < first + count; seed++) {
-        struct random_kernel k = random_ptx(seed, v, n, integers);
+        struct random_kernel k = random_ptx(seed, v, n, integers, avoid);
         if (file && !read_text(file, &k.ptx))
             return 2;
         if (emit) {
@@ -150,12 +153,12 @@ int main(int argc, char **argv)
         struct args a = {0x500000000, 0x600000000, 0x700000000, (uint32_t)seed * 37 % 100, (uint32_t)seed * 11, seed * 0x100000001};
         char err[2200] = "";
         bool ok = fill(&want, seed, &k) && fill(&got, seed, &k);
-        if (ok && !reference_only && !engine(&k, seed, &a, &got, err, sizeof err)) {
-            printf("  seed %" PRIu64 ": engine: %s\n", seed, err);
-            ok = false;
-        }
         if (ok && !reference(&k, a, &want, err, sizeof err)) {
             printf("  seed %" PRIu64 ": reference: %s\n", seed, err);
+            ok = false;
+        }
+        if (ok && !reference_only && !engine(&k, seed, &a, &got, err, sizeof err)) {
+            printf("  seed %" PRIu64 ": engine: %s\n", seed, err);
             ok = false;
         }
         if (ok && !reference_only &&

@@ -17,6 +17,7 @@ struct gen {
     unsigned labels, block, depth, calls, left;
     bool together; /* all threads of the block are here */
     bool integers;
+    const char *avoid;
     bool in_function;
 };
 
@@ -46,6 +47,20 @@ static uint32_t rnd(struct gen *g, uint32_t n)
     return (uint32_t)((g->rng * 0x2545f4914f6cdd1dull) >> 33) % n;
 }
 static bool chance(struct gen *g, uint32_t percent) { return rnd(g, 100) < percent; }
+
+/* Is some word of the list g->avoid part of name? */
+static bool avoided(const struct gen *g, const char *name)
+{
+    for (const char *s = g->avoid; s && *s;) {
+        size_t n = strcspn(s, ",");
+        char word[40];
+        snprintf(word, sizeof word, "%.*s", (int)n, s);
+        if (n && strstr(name, word))
+            return true;
+        s += n + (s[n] == ',');
+    }
+    return false;
+}
 
 static void reg(struct gen *g, unsigned width, unsigned k)
 {
@@ -125,7 +140,7 @@ static void common(struct gen *g)
         "neg.s32 $r, $r", "abs.s32 $r, $r", "xor.b32 $r, $r, $r", "not.b32 $r, $r", "bfe.u32 $r, $r, $b, $b",
         "popc.b32 $r, $r", "mov.b64 {$r, $r}, $q", "mov.b64 $q, {$r, $r}", "prmt.b32 $r, $r, $r, $i"};
     const char *s = ops[rnd(g, sizeof ops / sizeof *ops)];
-    if (g->integers && strstr(s, ".f32"))
+    if ((g->integers && strstr(s, ".f32")) || avoided(g, s))
         s = ops[0];
     unsigned twin = rnd(g, R); /* the two halves of a split must differ */
     bool split = strstr(s, "{$r, $r},") != NULL;
@@ -335,29 +350,27 @@ static void call(struct gen *g)
 static void statement(struct gen *g)
 {
     unsigned k = rnd(g, 100);
-    if (k < 38)
-        common(g);
-    else if (k < 62)
+    if (k >= 38 && k < 62)
         variant(g, &g->v[g->plain[rnd(g, (uint32_t)g->nplain)]]);
-    else if (k < 65)
+    else if (k >= 62 && k < 65 && !avoided(g, "carry"))
         carry_chain(g);
-    else if (g->in_function)
+    else if (k < 65 || g->in_function)
         common(g);
-    else if (k < 69)
+    else if (k < 69 && !avoided(g, "local"))
         access(g, "local", "%loc", 64, true);
-    else if (k < 73)
+    else if (k < 73 && !avoided(g, "global"))
         access(g, "global", "%in", RANDOM_IN, false);
-    else if (k < 76)
+    else if (k < 76 && !avoided(g, "global"))
         access(g, "global", "%mine", 128, true);
-    else if (k < 79)
+    else if (k < 79 && !avoided(g, "shared"))
         access(g, "shared", "%slot", 16, true);
-    else if (k < 81)
+    else if (k < 81 && !avoided(g, "red"))
         sum(g);
-    else if (k < 84)
+    else if (k < 84 && !avoided(g, "call"))
         call(g);
-    else if (g->together && k < 88)
+    else if (g->together && k < 88 && !avoided(g, "barrier"))
         exchange(g);
-    else if (g->together && k < 92)
+    else if (g->together && k < 92 && !avoided(g, "warp"))
         cross_lane(g);
     else
         common(g);
@@ -369,11 +382,11 @@ static void statements(struct gen *g, unsigned n)
     for (unsigned i = 0; i < n && g->left; i++) {
         g->left--;
         unsigned k = rnd(g, 100);
-        if (g->depth <= DEPTH && k < 12)
+        if (g->depth <= DEPTH && k < 12 && !avoided(g, "branch"))
             branch(g);
-        else if (g->depth <= DEPTH && k < 20)
+        else if (g->depth <= DEPTH && k < 20 && !avoided(g, "loop"))
             loop(g);
-        else if (g->depth <= DEPTH && k < 23 && !g->in_function)
+        else if (g->depth <= DEPTH && k < 23 && !g->in_function && !avoided(g, "switch"))
             choice(g);
         else
             statement(g);
@@ -457,18 +470,20 @@ static bool is_float(const struct ref_variant *v)
     return f && v->op != WG_OP_MOV && v->op != WG_OP_SELP;
 }
 
-struct random_kernel random_ptx(uint64_t seed, const struct ref_variant *v, size_t n, bool integers)
+struct random_kernel random_ptx(uint64_t seed, const struct ref_variant *v, size_t n, bool integers, const char *avoid)
 {
     static const unsigned blocks[][3] = {{32, 1, 1}, {64, 1, 1}, {96, 1, 1}, {128, 1, 1}, {48, 1, 1}, {33, 1, 1}, {16, 4, 1},
                                          {8, 4, 2}, {32, 3, 1}, {4, 8, 4}, {7, 5, 2}, {64, 2, 1}, {1, 64, 1}};
-    struct gen g = {.s = malloc(4096), .cap = 4096, .rng = seed * 0x9e3779b97f4a7c15ull + 0x1234567, .v = v, .nv = n, .integers = integers};
+    struct gen g = {.s = malloc(4096), .cap = 4096, .rng = seed * 0x9e3779b97f4a7c15ull + 0x1234567, .v = v, .nv = n, .integers = integers, .avoid = avoid};
     g.plain = malloc(n * sizeof *g.plain);
     if (!g.s || !g.plain)
         abort();
     for (size_t i = 0; i < n; i++) { /* exact, defined for all operands, and independent of other instructions */
         enum wg_group group = wg_op_infos[v[i].op].group;
+        char name[200];
+        snprintf(name, sizeof name, "%s %s", v[i].mnemonic, v[i].operands);
         bool usable = group == WG_GROUP_ALU || v[i].op == WG_OP_CVT || v[i].op == WG_OP_MOV;
-        if (usable && !v[i].carry_in && !v[i].carry_out && v[i].op != WG_OP_FNS && !(integers && is_float(&v[i])) && !strstr(v[i].mnemonic, "approx") &&
+        if (usable && !v[i].carry_in && !v[i].carry_out && v[i].op != WG_OP_FNS && !(integers && is_float(&v[i])) && !avoided(&g, name) && !strstr(v[i].mnemonic, "approx") &&
             !strstr(v[i].mnemonic, "div.full") && !strstr(v[i].mnemonic, ".oob"))
             g.plain[g.nplain++] = i;
     }

@@ -10,18 +10,23 @@ import tempfile
 
 program, seed, path = sys.argv[1:4]
 extra = sys.argv[4:]
-FIXED = re.compile(r'^\s*(\.|[{}]|\w+:|ret;|//|st\.global\.\w+ \[%mine\+1[2-9]|st\.global\.\w+ \[%mine\+2)')
+FIXED = re.compile(r'^\s*(\.|[{}]|\w+:|ret;|mov\.u32 %c\d|(mov|and)\.\w+ %t\d|//|st\.global\.\w+ \[%mine\+1[2-9]|st\.global\.\w+ \[%mine\+2)')
 
 
-def fails(lines):
+def outcome(lines):
+    """None: it is right or not valid; else what kind of failure."""
     with tempfile.NamedTemporaryFile('w', suffix='.ptx', delete=False) as f:
         f.write('\n'.join(lines) + '\n')
     try:
         r = subprocess.run([program, '--first', seed, '--count', '1', '--file', f.name] + extra, capture_output=True,
                            text=True, timeout=20)
-        return 'thread ' in r.stdout and 'byte ' in r.stdout or 'sum ' in r.stdout
+        if 'reference: ' in r.stdout:
+            return None
+        if 'engine: ' in r.stdout:
+            return re.sub(r'[0-9]+', '', r.stdout.split('engine: ')[1])[:40]
+        return 'memory' if ' byte ' in r.stdout or ' sum ' in r.stdout else 'crash' if r.returncode < 0 else None
     except subprocess.TimeoutExpired:
-        return False
+        return 'timeout'
     finally:
         os.unlink(f.name)
 
@@ -36,8 +41,15 @@ for k, l in enumerate(lines):
     if l.startswith('.visible'):
         end = next(j for j in range(k, len(lines)) if 'bar.sync' in lines[j])
         kept.update(lines[k:end + 1])
-if not fails(lines):
+first = outcome(lines)
+if not first:
     sys.exit('it does not fail')
+
+
+def fails(text):
+    return outcome(text) == first
+
+
 size = len(lines) // 2
 while size:
     at = 0

@@ -63,13 +63,13 @@ static uint64_t operand(const struct ref_variant *v, const struct plan *p, unsig
 {
     enum wg_type t = (enum wg_type)v->src[k];
     uint64_t base = ref_pool(t, v->hint[k], k, p->set), step = ref_pool(t, v->hint[k], k + 3, p->set + 1);
-    if (!(p->which >> k & 1))
+    if (!(p->which >> k & 1) || p->style == REF_ALIAS)
         return ref_pool(t, v->hint[k], k, i);
     unsigned w = ref_width(t);
     return (p->style == REF_AFFINE ? base + step * i : base) & (w == 64 ? ~0ull : (1ull << w) - 1);
 }
 
-static const char *const style_names[] = {"vector", "uniform", "affine", "literal"};
+static const char *const style_names[] = {"vector", "uniform", "affine", "literal", "shared with the result"};
 static const char *const mask_names[] = {"all lanes", "guarded", "guarded by not", "in a branch"};
 
 static void show(struct tally *t, const struct ref_variant *v, const struct plan *p, unsigned i, const uint64_t *src,
@@ -107,6 +107,8 @@ static unsigned check_warp(const struct bench *b, struct tally *t, const struct 
             src[l][k] = operand(v, p, k, base + l);
         for (unsigned k = 0; k < v->ndst; k++)
             want[l][k] = ref_untouched((enum wg_type)v->dst[k]);
+        if (p->style == REF_ALIAS)
+            want[l][0] = src[l][__builtin_ctz(p->which)];
         if (v->memory) /* the cell is filled and read back by every lane */
             want[l][v->ndst - 1] = src[l][v->mem_src];
         kind[l] = REF_EXACT;
@@ -201,7 +203,7 @@ static void run_variant(struct bench *b, struct tally *t, const struct ref_varia
     }
     if (!warp)
         plans[n++] = (struct plan){REF_VECTOR, 0, REF_ALL, ~0u, 0, 50}; /* a partly filled warp */
-    for (enum ref_style style = REF_UNIFORM; style <= REF_IMMEDIATE; style++) {
+    for (enum ref_style style = REF_UNIFORM; style <= REF_ALIAS; style++) {
         unsigned can = where(v, style);
         for (unsigned k = 0; k < v->nsrc; k++) {
             if (!(can >> k & 1))
@@ -210,7 +212,7 @@ static void run_variant(struct bench *b, struct tally *t, const struct ref_varia
                 plans[n++] = (struct plan){style, 1u << k, r ? REF_GUARD : REF_ALL, masks[(turn + k) % 6],
                                            (turn * 5 + k * 17 + r * 7) % 64, 64};
         }
-        if (can & (can - 1))
+        if (can & (can - 1) && style != REF_ALIAS)
             for (unsigned r = 0; r < 3; r++)
                 plans[n++] = (struct plan){style, can, (enum ref_mask)((turn + r) % 4), masks[(turn + r) % 6],
                                            (turn * 3 + r * 11) % 64, 64};

@@ -42,6 +42,9 @@ bool ref_style_applies(const struct ref_variant *v, enum ref_style style, unsign
     char kind = wg_type_infos[t].kind;
     if (style == REF_VECTOR)
         return true;
+    if (style == REF_ALIAS) /* cells have no register; the destination must be a whole one */
+        return !(v->memory && (int)src == v->mem_src) && v->ndst && ref_width(t) == ref_width((enum wg_type)v->dst[0]) &&
+               *v->operands == '>' && src < v->nsrc - (unsigned)v->carry_in;
     if ((v->memory && (int)src == v->mem_src) || t == WG_T_PRED)
         return false; /* cells are stored by each lane; predicates are never literals */
     if (style == REF_UNIFORM)
@@ -124,6 +127,9 @@ static void operands(struct text *o, const struct ref_variant *v, enum ref_style
         else if (style == REF_IMMEDIATE && which >> s & 1) {
             literal(o, (enum wg_type)v->src[s], imm[s]);
             s++;
+        } else if (style == REF_ALIAS && which >> s & 1) {
+            put(o, "%%d0");
+            s++;
         } else
             put(o, "%%s%u", s++);
     }
@@ -173,13 +179,17 @@ char *ref_kernel(const struct ref_variant *v, enum ref_style style, unsigned whi
            "    mov.u32 %%v32, %%ctaid.x;\n    mov.u32 %%w32, %%ntid.x;\n    mov.u32 %%i, %%tid.x;\n"
            "    mad.lo.u32 %%i, %%v32, %%w32, %%i;\n");
     for (unsigned k = 0; k < v->nsrc; k++)
-        load(o, v, k, which >> k & 1 ? style : REF_VECTOR);
+        load(o, v, k, which >> k & 1 && style != REF_ALIAS ? style : REF_VECTOR);
     for (unsigned k = 0; k < v->ndst; k++) {
         unsigned w = ref_width((enum wg_type)v->dst[k]);
         if (w == 1)
             put(o, "    setp.eq.u32 %%d%u, 0, 0;\n", k);
         else
             put(o, "    mov.b%u %%d%u, 0x%" PRIx64 ";\n", w, k, ref_untouched((enum wg_type)v->dst[k]));
+    }
+    if (style == REF_ALIAS) {
+        unsigned w = ref_width((enum wg_type)v->dst[0]), k = (unsigned)__builtin_ctz(which);
+        put(o, w == 1 ? "    mov.pred %%d0, %%s%u;\n" : "    mov.b%2$u %%d0, %%s%1$u;\n", k, w);
     }
     if (v->memory) {
         if (shared)

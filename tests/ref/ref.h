@@ -30,12 +30,13 @@ unsigned ref_width(enum wg_type t); /* bits of the register that holds it: PRED 
 uint64_t ref_pool(enum wg_type t, const char *hint, unsigned pos, unsigned i);
 
 /* ---- kernels (kernel.c) ---------------------------------------------------------------------------------------- */
-enum ref_style { REF_VECTOR, REF_UNIFORM, REF_AFFINE, REF_IMMEDIATE };
+enum ref_style { REF_VECTOR, REF_UNIFORM, REF_AFFINE, REF_IMMEDIATE, REF_ALIAS };
 enum ref_mask { REF_ALL, REF_GUARD, REF_GUARD_NOT, REF_BRANCH };
 /* PTX text of a module with one entry "k" of parameters (u64 in, u64 out, u64 cells, u32 stride, u32 mask, u64 s0..s7,
  * u64 t0..t7). Thread i reads source k at in[k*stride+i] (8-byte containers) and writes destination k to
  * out[k*stride+i]; where it is masked off, destinations keep ref_untouched(). The sources in the bit set `which` come
- * instead from s<k> in UNIFORM, from s<k> + t<k> * i in AFFINE, from imm[k] in the text in IMMEDIATE.
+ * instead from s<k> in UNIFORM, from s<k> + t<k> * i in AFFINE, from imm[k] in the text in IMMEDIATE; in ALIAS the one
+ * source shares the first destination's register, which then keeps the source where it is masked off.
  * Lane l takes part when bit l of mask is set. malloc'd. */
 char *ref_kernel(const struct ref_variant *v, enum ref_style style, unsigned which, enum ref_mask mask,
                  const uint64_t *imm);
