@@ -1,4 +1,5 @@
 /* decode.c - lays out the register file of each function and emits its fast and wide code. */
+#include "exec/demangle.h"
 #include "exec/emit.h"
 #include <stdlib.h>
 #include <string.h>
@@ -558,6 +559,11 @@ static void emit_all(struct wg_emit *e, const uint8_t *joins)
         }
         if (p == f->ninstrs) {
             e->body[p] = e->n;
+            if (f->is_entry && e->dec->o->observed) {
+                struct wg_inst *o = wg_emit_h(e, WG_H_OBSERVE_EXIT);
+                if (o)
+                    o->site = e->code->site0 + (p ? p - 1 : 0);
+            }
             struct wg_inst *i = wg_emit_h(e, f->is_entry ? WG_H_EXIT : e->wide ? WG_H_WRET : WG_H_RET);
             if (i)
                 i->site = e->code->site0 + (p ? p - 1 : 0);
@@ -605,6 +611,8 @@ static bool emit_function(struct wg_decoder *d, struct wg_unit *u)
     struct wg_emit e = {.dec = d, .u = u, .fn = f, .code = c, .h = d->h};
     uint8_t *used = wg_arena_alloc(&d->scratch, f->nregs + 2), *joins = wg_arena_alloc(&d->scratch, u->cfg.nbb + 2);
     e.shadow = wg_arena_alloc(&d->scratch, f->nregs + 2);
+    if (d->o->observed)
+        e.array = wg_provenance(d, f);
     e.vars = wg_arena_alloc(&d->scratch, (f->nparams + f->nrets + f->nlocals + 1) * sizeof *e.vars);
     e.consts = wg_arena_grow(&d->scratch, NULL, CONST_FIRST, &e.consts_cap, sizeof *e.consts);
     if (d->scratch.failed)
@@ -783,6 +791,15 @@ static void place_shared(struct wg_decoder *d)
     for (uint32_t k = 0; k < d->nshared; k++)
         if (d->shared_offs[k] == UINT32_MAX)
             d->shared_offs[k] = dynamic;
+    if (!d->o->observed || !(d->kc->arrays = wg_arena_alloc(d->a, (d->nshared + 1) * sizeof *d->kc->arrays)))
+        return;
+    for (uint32_t k = 0; k < d->nshared; k++) {
+        const char *name = wg_demangle(d->a, d->shared_syms[k]->name), *tail = name ? name : "?";
+        for (const char *c = tail; (c = strstr(c, "::")); )
+            tail = c += 2;
+        d->kc->arrays[d->kc->narrays++] = (struct wg_array){tail, d->shared_offs[k], d->shared_syms[k]->bytes,
+                                                            d->shared_syms[k]->bytes == 0};
+    }
 }
 
 enum wg_status wg_decode_kernel(const struct wg_ptx_module *m, const struct wg_function *entry,
@@ -801,6 +818,7 @@ enum wg_status wg_decode_kernel(const struct wg_ptx_module *m, const struct wg_f
     kc->handlers = d.h;
     kc->affine_tid = o->affine_tid;
     kc->counters = o->counters;
+    kc->observed = o->observed;
     bool ok = wg_decode_function(&d, entry) && discover(&d);
     if (ok)
         place_shared(&d);
