@@ -320,7 +320,7 @@ WG_INLINE const struct wg_inst *ld_s(struct wg_warp *w, const struct wg_inst *i,
     const struct wg_mem_desc *d = i->p;
     uint32_t on = WG_ON;
     if (!on)
-        WG_NEXT;
+        return i + 1;
     unsigned bytes = elem * n;
     uint64_t a = *(const uint64_t *)(R + i->a) + (uint64_t)(int64_t)(int32_t)i->f;
     const char *p;
@@ -347,10 +347,16 @@ WG_INLINE const struct wg_inst *ld_s(struct wg_warp *w, const struct wg_inst *i,
         if (d->val[k])
             *(uint64_t *)(R + d->val[k]) = d->cont == 4 ? (uint32_t)v : d->cont == 2 ? (uint16_t)v : v;
     }
-    WG_NEXT;
+    return i + 1;
 }
 #define LD_S(name, shared, counted, elem, n)                                                                           \
-    WG_HANDLER(name) { return ld_s(w, i, R, shared, counted, elem, n); }
+    WG_HANDLER(name)                                                                                                   \
+    {                                                                                                                  \
+        const struct wg_inst *next = ld_s(w, i, R, shared, counted, elem, n);                                          \
+        if (__builtin_expect(!next, 0))                                                                                \
+            return NULL;                                                                                               \
+        WG_NEXT;                                                                                                       \
+    }
 LD_S(ld_s_g, false, false, ((const struct wg_mem_desc *)i->p)->elem, ((const struct wg_mem_desc *)i->p)->n)
 LD_S(ld_s_gc, false, true, ((const struct wg_mem_desc *)i->p)->elem, ((const struct wg_mem_desc *)i->p)->n)
 LD_S(ld_s_s, true, false, ((const struct wg_mem_desc *)i->p)->elem, ((const struct wg_mem_desc *)i->p)->n)
