@@ -96,6 +96,8 @@ void wg_memory_info(const struct wg *g, uint64_t *free_bytes, uint64_t *total_by
 /* Checked copies and fills: both ends are verified against live allocations when they lie on the device. */
 enum wg_status wg_copy(struct wg *g, void *dst, const void *src, size_t bytes);
 enum wg_status wg_fill(struct wg *g, uint64_t dst, int byte, size_t bytes);
+/* Tells the checks that the host has written, or may at any time write, these bytes without wg_copy or wg_fill. */
+void wg_host_writes(struct wg *g, uint64_t addr, size_t bytes);
 bool wg_is_device_address(const struct wg *g, uint64_t addr);
 
 /* ---- launches ------------------------------------------------------------------------------------------------- */

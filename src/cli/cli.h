@@ -26,9 +26,10 @@ struct wg_cli {
 #undef WG_OPTION
 #undef WG_TOPIC
     struct wg_many rest;  /* what is no option */
+    bool check;           /* the command `check`: its own form of report */
     bool help, version;   /* --help, --version were given */
 };
-enum wg_cli_command { WG_CLI_P = 1, WG_CLI_X = 2, WG_CLI_R = 4, WG_CLI_N = 8 };
+enum wg_cli_command { WG_CLI_P = 1, WG_CLI_X = 2, WG_CLI_R = 4, WG_CLI_N = 8, WG_CLI_F = 16, WG_CLI_C = 32 };
 
 /* Parses argv[0..argc), the words after the command's name. With WG_CLI_P it stops at the first word that is no option:
  * that word and all that follow are `rest`. Returns false after printing a message. wg_cli_free frees the lists. */
@@ -44,6 +45,14 @@ const char *wg_cli_nearest(const char *s, const char *const *words, size_t n);
 
 /* Writes the report of p as the options ask: to log_file, else to `out`. Returns an exit code. */
 int wg_cli_report(const struct wg_cli *o, const struct wg_profile *p, FILE *out);
+/* cmd_check.c. Reads --tool, --schedule and the like into bits of enum wg_tool; false after a message. */
+bool wg_cli_tools(const struct wg_cli *o, unsigned *tools);
+bool wg_cli_schedule(const struct wg_cli *o, enum wg_schedule *s, uint64_t *seed);
+/* Leaves suppressed findings out of p and writes --gen-suppressions; an exit code. */
+int wg_cli_suppress(const struct wg_cli *o, struct wg_profile *p);
+/* p's findings in the form of compute-sanitizer. */
+int wg_cli_sanitizer(const struct wg_cli *o, const struct wg_profile *p, FILE *out);
+uint64_t wg_cli_errors(const struct wg_profile *p);
 /* The folder this program lies in; false when it cannot be found. */
 bool wg_cli_self(char *buf, size_t n);
 

@@ -21,6 +21,9 @@ struct started {
     char dir[64];          /* temporary: profiles arrive here, one per process */
     char lib[4096 + 64];   /* folder of our runtime library */
     const char *include;   /* folder of our CUDA headers */
+    unsigned tools;        /* bits of enum wg_tool */
+    enum wg_schedule schedule;
+    uint64_t seed, errors; /* errors: findings of that severity so far */
     struct wg_built built; /* of a .cu; zero otherwise */
     char preload[4096 + 128]; /* what must be loaded first, or "" */
 };
@@ -71,11 +74,17 @@ static bool prepend(const char *name, const char *value, char separator)
 static bool environment(const struct started *s)
 {
     const struct wg_cli *o = s->o;
-    char profile[96];
+    static const char *const schedules[] = {"round-robin", "random", "adversarial"};
+    char profile[96], tools[64] = "";
+    static const char *const names[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
+    for (unsigned k = 0; k < 4; k++)
+        if (s->tools >> k & 1)
+            snprintf(tools + strlen(tools), sizeof tools - strlen(tools), "%s%s", *tools ? "," : "", names[k]);
     snprintf(profile, sizeof profile, "%s/%%p.wgprof", s->dir);
     struct wg_env e = {.profile = profile, .device = (char *)o->device,
                        .compiler = s->built.program ? (char *)s->built.compiler : NULL, .jobs = o->jobs,
-                       .no_counters = o->no_counters, .as_written = o->as_written, .any_block_order = o->any_block_order,
+                       .tools = *tools ? tools : NULL, .seed = s->seed,
+                       .schedule = s->schedule ? (char *)schedules[s->schedule] : NULL, .no_counters = o->no_counters, .as_written = o->as_written, .any_block_order = o->any_block_order,
                        .progress = !o->quiet && isatty(STDERR_FILENO)};
     char *text = wg_env_write(&e);
     bool ok = text && !setenv(WG_ENV_NAME, text, 1) && prepend("LD_LIBRARY_PATH", s->lib, ':') &&
@@ -190,7 +199,7 @@ static char *command_line(const struct wg_many *words)
     return s;
 }
 
-static int show(const struct started *s, long pid, bool first)
+static int show(struct started *s, long pid, bool first)
 {
     const struct wg_cli *o = s->o;
     char path[128], err[512];
@@ -202,12 +211,15 @@ static int show(const struct started *s, long pid, bool first)
     char *line = first ? command_line(&o->rest) : NULL, *to = o->export ? export_path(o->export, pid, first) : NULL;
     if (line)
         p->program = line;
+    int left = wg_cli_suppress(o, p);
+    code = code ? code : left;
+    s->errors += wg_cli_errors(p);
     if (o->export && !to)
         code = wg_cli_error(WG_EXIT_OUTPUT, "out of memory");
     else if (to && wg_profile_write(p, to, err, sizeof err) != WG_OK)
         code = wg_cli_error(WG_EXIT_OUTPUT, "%s", err);
     if (!o->quiet) {
-        int r = wg_cli_report(o, p, stderr);
+        int r = o->check ? wg_cli_sanitizer(o, p, stderr) : wg_cli_report(o, p, stderr);
         code = code ? code : r;
     }
     free(line);
@@ -262,6 +274,8 @@ static int run(struct started *s, const char *path, char **argv)
     free(pids);
     if (!n && !s->o->quiet)
         wg_cli_error(0, "nothing to report: %s did not use the CUDA runtime", s->o->rest.v[0]);
+    if (!code && !later && s->errors && s->o->has_error_exitcode)
+        return (int)s->o->error_exitcode;
     return code ? code : later;
 }
 
@@ -286,6 +300,11 @@ int wg_cli_program(const struct wg_cli *o)
 {
     struct started s = {.o = o, .dir = "/tmp/warpgrind-XXXXXX"};
     const char *path = o->rest.v[0];
+    if (!wg_cli_tools(o, &s.tools) || !wg_cli_schedule(o, &s.schedule, &s.seed))
+        return WG_EXIT_USAGE;
+    if (o->racecheck_report && strcmp(o->racecheck_report, "analysis") && strcmp(o->racecheck_report, "hazard") &&
+        strcmp(o->racecheck_report, "all"))
+        return wg_cli_error(WG_EXIT_USAGE, "--racecheck-report is analysis, hazard or all, not \"%s\"", o->racecheck_report);
     if (access(path, F_OK))
         return wg_cli_error(WG_EXIT_INPUT, "cannot read %s: %s", path, strerror(errno));
     if (!find_library(&s))

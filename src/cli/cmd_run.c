@@ -143,6 +143,7 @@ static int allocate(struct job *j)
         if (wg_alloc(j->g, a->bytes, 256, &j->addr[i]) != WG_OK ||
             (a->data && wg_copy(j->g, (void *)(uintptr_t)j->addr[i], a->data, a->bytes) != WG_OK))
             return wg_cli_error(WG_EXIT_LAUNCH, "argument %zu, %s: %s", i, j->o->arg.v[i], wg_error(j->g));
+        wg_host_writes(j->g, j->addr[i], a->bytes); /* zeros too */
     }
     return WG_EXIT_OK;
 }
@@ -199,6 +200,9 @@ static int export_and_report(struct job *j, int code)
     if (!p)
         return code;
     p->program = j->o->rest.v[0];
+    later = wg_cli_suppress(j->o, p);
+    if (!code && !later && wg_cli_errors(p) && j->o->has_error_exitcode)
+        code = (int)j->o->error_exitcode;
     if (j->o->export && wg_profile_write(p, j->o->export, err, sizeof err) != WG_OK)
         later = wg_cli_error(WG_EXIT_OUTPUT, "%s", err);
     if (!j->o->quiet && p->nlaunches) {
@@ -235,6 +239,8 @@ int wg_cmd_run(const struct wg_cli *o)
     struct wg_options opt = {.size = sizeof opt, .device = o->device, .jobs = (unsigned)o->jobs,
                              .no_counters = o->no_counters, .as_written = o->as_written,
                              .any_block_order = o->any_block_order, .cancel = &cancelled};
+    if (!wg_cli_tools(o, &opt.tools) || !wg_cli_schedule(o, &opt.schedule, &opt.seed))
+        return WG_EXIT_USAGE;
     if (!o->quiet && isatty(STDERR_FILENO)) {
         opt.progress = progress;
         opt.ctx = &j.line;

@@ -12,6 +12,8 @@
 #define X WG_CLI_X
 #define R WG_CLI_R
 #define N WG_CLI_N
+#define F WG_CLI_F
+#define C WG_CLI_C
 const struct wg_command wg_command_table[] = {
 #define WG_COMMAND(name, letter, usage, help) {#name, usage, help, letter, wg_cmd_##name, NULL},
 #define WG_CALCULATOR(name, help) {#name, #name " ...", help, N, NULL, wg_cmd_##name},

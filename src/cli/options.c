@@ -9,6 +9,8 @@
 #define P WG_CLI_P
 #define X WG_CLI_X
 #define R WG_CLI_R
+#define F WG_CLI_F
+#define C WG_CLI_C
 #define HAS_FLAG(field) 0
 #define HAS_TEXT(field) 0
 #define HAS_MANY(field) 0
@@ -227,7 +229,7 @@ bool wg_cli_parse(struct wg_cli *o, enum wg_cli_command command, int argc, char 
         } else if (options && argv[i][0] == '-' && argv[i][1]) {
             ok = short_options(o, command, argc, argv, &i);
         } else {
-            if (command == WG_CLI_P)
+            if (command & WG_CLI_P)
                 options = false;
             ok = push(&o->rest, argv[i]);
         }

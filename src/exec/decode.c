@@ -1,4 +1,5 @@
 /* decode.c - lays out the register file of each function and emits its fast and wide code. */
+#include "exec/demangle.h"
 #include "exec/emit.h"
 #include "ptx/merge.h"
 #include <stdlib.h>
@@ -151,6 +152,11 @@ static void emit_all(struct wg_emit *e, const uint8_t *joins)
         }
         if (p == f->ninstrs) {
             e->body[p] = e->n;
+            if (f->is_entry && e->dec->o->observed) {
+                struct wg_inst *o = wg_emit_h(e, WG_H_OBSERVE_EXIT);
+                if (o)
+                    o->site = e->code->site0 + (p ? p - 1 : 0);
+            }
             struct wg_inst *i = wg_emit_h(e, f->is_entry ? WG_H_EXIT : e->wide ? WG_H_WRET : WG_H_RET);
             if (i)
                 i->site = e->code->site0 + (p ? p - 1 : 0);
@@ -200,6 +206,8 @@ static bool emit_function(struct wg_decoder *d, struct wg_unit *u)
     struct wg_emit e = {.dec = d, .u = u, .fn = f, .code = c, .h = d->h};
     uint8_t *used = wg_arena_alloc(&d->scratch, f->nregs + 2), *joins = wg_arena_alloc(&d->scratch, u->cfg.nbb + 2);
     e.shadow = wg_arena_alloc(&d->scratch, f->nregs + 2);
+    if (d->o->observed)
+        e.array = wg_provenance(d, f);
     e.vars = wg_arena_alloc(&d->scratch, (f->nparams + f->nrets + f->nlocals + 1) * sizeof *e.vars);
     e.consts = wg_arena_grow(&d->scratch, NULL, CONST_FIRST, &e.consts_cap, sizeof *e.consts);
     if (d->scratch.failed)
@@ -379,7 +387,17 @@ static bool place_shared(struct wg_decoder *d, const struct wg_function *entry)
         return false;
     d->kc->static_shared_exact = d->shared.static_bytes;
     d->kc->static_shared = (uint32_t)(d->shared.uses_dynamic ? d->shared.dynamic_offset : d->shared.static_bytes);
-    return true;
+    if (!d->o->observed)
+        return true;
+    d->kc->arrays = wg_arena_alloc(d->a, (d->shared.n + 1) * sizeof *d->kc->arrays);
+    for (uint32_t k = 0; d->kc->arrays && k < d->shared.n; k++) {
+        const struct wg_symbol *s = d->shared.v[k].sym;
+        const char *name = wg_demangle(d->a, s->name), *tail = name ? name : "?";
+        for (const char *c = tail; (c = strstr(c, "::"));)
+            tail = c += 2;
+        d->kc->arrays[d->kc->narrays++] = (struct wg_array){tail, d->shared.v[k].offset, s->bytes, s->bytes == 0};
+    }
+    return d->kc->arrays != NULL;
 }
 
 enum wg_status wg_decode_kernel(const struct wg_ptx_module *m, const struct wg_function *entry,
@@ -398,6 +416,7 @@ enum wg_status wg_decode_kernel(const struct wg_ptx_module *m, const struct wg_f
     kc->handlers = d.h;
     kc->affine_tid = o->affine_tid;
     kc->counters = o->counters;
+    kc->observed = o->observed;
     bool ok = wg_decode_function(&d, entry) && discover(&d) && place_shared(&d, entry);
     for (struct wg_unit *u = d.units; ok && u; u = u->next)
         ok = emit_function(&d, u);

@@ -58,6 +58,7 @@ struct wg_emit { /* emission of one function in one mode */
     struct wg_var_slot *vars;
     uint32_t nvars;
     uint8_t *shadow;           /* per register: its wide slot holds its expansion since this point of the block */
+    int32_t *array;            /* per register: the shared array it points into, -1: not known; NULL: not observed */
     bool failed;
 };
 
@@ -92,5 +93,9 @@ void wg_emit_mov(struct wg_emit *e);
 void wg_emit_cvta(struct wg_emit *e);
 void wg_emit_isspacep(struct wg_emit *e);
 uint64_t wg_param_home(const struct wg_function *f, const struct wg_symbol *s);
+/* provenance.c: per register (in scratch memory), and of an address */
+int32_t *wg_provenance(struct wg_decoder *d, const struct wg_function *f);
+int32_t wg_provenance_of(const struct wg_decoder *d, const struct wg_operand *m, const int32_t *reg);
+uint8_t wg_access_scope_of(unsigned scope); /* enum wg_access_scope of a PTX scope; none given: the device */
 uint32_t wg_shared_offset(struct wg_decoder *d, const struct wg_symbol *s);
 #endif

@@ -66,6 +66,8 @@ static void emit_ret(struct wg_emit *e)
 {
     const struct wg_instr *in = e->in;
     if (e->fn->is_entry) {
+        if (e->dec->o->observed)
+            wg_emit_guarded(e, WG_H_OBSERVE_EXIT);
         wg_emit_guarded(e, WG_H_EXIT);
         return;
     }
@@ -299,6 +301,12 @@ static uint32_t scalar_slot(struct wg_emit *e, const struct wg_operand *o, bool 
     return v.off;
 }
 
+/* bar is barrier.aligned by another name. */
+static bool aligned(const struct wg_instr *in)
+{
+    return (in->flags & WG_FLAG(ALIGNED)) || strncmp(in->mnemonic, "bar.", 4) == 0;
+}
+
 static void emit_barrier(struct wg_emit *e, bool arrive, bool red)
 {
     const struct wg_instr *in = e->in;
@@ -319,6 +327,7 @@ static void emit_barrier(struct wg_emit *e, bool arrive, bool red)
     i->b = count;
     i->c = pred;
     i->k1 = red;
+    i->k2 = e->dec->o->observed ? WG_BAR_OBSERVED | (aligned(in) ? WG_BAR_ALIGNED : 0) : 0;
     if (red) {
         struct wg_val to = wg_emit_dest(e, &in->ops[0], in->boolop == WG_BOOL_POPC ? WG_T_U32 : WG_T_PRED);
         i = wg_emit_guarded(e, WG_H_BAR_RESULT);
@@ -338,6 +347,14 @@ static void emit_bar_warp(struct wg_emit *e)
     struct wg_val v = wg_emit_get(e, &e->in->ops[0], WG_T_B32);
     if (v.cls == WG_CLASS_A)
         v = wg_emit_vec(e, v);
+    if (e->dec->o->observed) {
+        struct wg_inst *o = wg_emit_guarded(e, WG_H_OBSERVE_SYNC);
+        if (o) {
+            o->f = v.off;
+            o->k2 = v.cls == WG_CLASS_V ? 0 : 4;
+            o->imm = 1;
+        }
+    }
     struct wg_inst *i = wg_emit_guarded(e, WG_H_BAR_WARP);
     if (i) {
         i->a = v.off;
@@ -353,7 +370,11 @@ bool wg_emit_flow(struct wg_emit *e)
     case WG_OP_BRA: emit_branch(e); return true;
     case WG_OP_BRX: case WG_OP_BRX_IDX: emit_brx(e); return true;
     case WG_OP_RET: emit_ret(e); return true;
-    case WG_OP_EXIT: wg_emit_guarded(e, WG_H_EXIT); return true;
+    case WG_OP_EXIT:
+        if (e->dec->o->observed)
+            wg_emit_guarded(e, WG_H_OBSERVE_EXIT);
+        wg_emit_guarded(e, WG_H_EXIT);
+        return true;
     case WG_OP_TRAP: wg_emit_guarded(e, WG_H_TRAP); return true;
     case WG_OP_BRKPT: case WG_OP_PMEVENT: return true; /* for debuggers and profilers */
     case WG_OP_NANOSLEEP: wg_emit_h(e, WG_H_YIELD); return true;
@@ -369,6 +390,11 @@ bool wg_emit_flow(struct wg_emit *e)
         return true;
     case WG_OP_BAR_WARP_SYNC: emit_bar_warp(e); return true;
     case WG_OP_MEMBAR: case WG_OP_FENCE: case WG_OP_FENCE_PROXY: case WG_OP_FENCE_MBARRIER_INIT:
+        if (e->dec->o->observed) {
+            struct wg_inst *i = wg_emit_guarded(e, WG_H_OBSERVE_FENCE);
+            if (i)
+                i->k1 = wg_access_scope_of(in->scope);
+        }
         wg_emit_h(e, WG_H_NOP); /* memory is sequentially consistent within a worker; atomics order across workers */
         return true;
     case WG_OP_GRIDDEPCONTROL: case WG_OP_SETMAXNREG:

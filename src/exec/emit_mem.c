@@ -174,6 +174,11 @@ void wg_emit_param_homes(struct wg_emit *e)
         i->a = wg_emit_var(e, &f->params[k]);
         i->imm = (int64_t)wg_param_home(f, &f->params[k]);
         i->c = (uint32_t)((f->params[k].bytes + 3) / 4);
+        struct wg_inst *o = e->dec->o->observed ? wg_emit_h(e, WG_H_OBSERVE_HOME) : NULL;
+        if (o) {
+            o->imm = (int64_t)wg_param_home(f, &f->params[k]);
+            o->c = (uint32_t)f->params[k].bytes;
+        }
     }
 }
 
@@ -188,6 +193,64 @@ static struct wg_mem_desc *new_desc(struct wg_emit *e)
     if (!d)
         e->failed = true;
     return d;
+}
+
+/* ---- announcing accesses ---- */
+uint8_t wg_access_scope_of(unsigned scope)
+{
+    switch (scope) {
+    case WG_SCOPE_CTA: return WG_ACCESS_CTA;
+    case WG_SCOPE_CLUSTER: return WG_ACCESS_CLUSTER;
+    case WG_SCOPE_SYS: return WG_ACCESS_SYSTEM;
+    default: return WG_ACCESS_GPU;
+    }
+}
+
+/* A compare-and-swap of the same place decides whether the value that a plain load took counts. */
+static bool guesses(const struct wg_emit *e, const struct wg_operand *m)
+{
+    for (uint32_t i = 0; i < e->fn->ninstrs; i++) {
+        const struct wg_instr *x = &e->fn->instrs[i];
+        if (x->op == WG_OP_ATOM && x->atom == WG_ATOM_CAS && x->ops[1].reg == m->reg && x->ops[1].sym == m->sym &&
+            x->ops[1].imm == m->imm)
+            return true;
+    }
+    return false;
+}
+
+/* Emits the announcement of the access d at a + disp, whose operand is m. Returns where it leaves the lanes that may go
+ * on: the guard of the access itself. Call before its handler is chosen. */
+static uint32_t observe(struct wg_emit *e, struct wg_mem_desc *d, const struct wg_operand *m, uint32_t a, int32_t disp,
+                        enum wg_access_kind kind)
+{
+    const struct wg_instr *in = e->in;
+    if (!e->dec->o->observed)
+        return 0;
+    uint32_t slot = wg_emit_temp(e, 8);
+    struct wg_inst *i = wg_emit_guarded(e, WG_H_OBSERVE);
+    d->guarded = 1;
+    if (!i)
+        return slot;
+    bool vol = in->order == WG_ORDER_VOLATILE, atom = kind >= WG_ACCESS_ATOM;
+    d->scope = vol ? WG_ACCESS_SYSTEM : wg_access_scope_of(in->scope);
+    i->p = d;
+    i->a = a;
+    i->f = (uint32_t)disp;
+    i->d = slot;
+    i->e = (uint32_t)wg_provenance_of(e->dec, m, e->array);
+    i->k1 = kind;
+    i->k2 = (uint8_t)((atom || ordered(in) ? WG_OBSERVE_STRONG : 0) | (vol ? WG_OBSERVE_VOLATILE : 0) |
+                      (in->order == WG_ORDER_ACQUIRE || in->order == WG_ORDER_ACQ_REL ? WG_OBSERVE_ACQUIRE : 0) |
+                      (in->order == WG_ORDER_RELEASE || in->order == WG_ORDER_ACQ_REL ? WG_OBSERVE_RELEASE : 0) |
+                      (kind == WG_ACCESS_LOAD && guesses(e, m) ? WG_OBSERVE_GUESS : 0));
+    return slot;
+}
+static void observed(struct wg_inst *i, uint32_t slot)
+{
+    if (slot) {
+        i->pred = slot;
+        i->predx = 0;
+    }
 }
 
 /* What the machine code will access in place of this instruction: nothing, more, or just this. */
@@ -260,10 +323,12 @@ static void load(struct wg_emit *e)
         }
         d->val[k] = to[k].off ? from[k].off : 0;
     }
+    uint32_t may = observe(e, d, m, a, disp, WG_ACCESS_LOAD);
     struct wg_inst *i = wg_emit(e, e->h->mem(d));
     if (!i)
         return;
     wg_emit_guard(e, i);
+    observed(i, may);
     i->p = d;
     i->a = a;
     i->f = (uint32_t)disp;
@@ -313,10 +378,12 @@ static void store(struct wg_emit *e)
         }
     d->cont = v[0].bytes;
     merge(e, d);
+    uint32_t may = observe(e, d, &in->ops[0], a, disp, WG_ACCESS_STORE);
     struct wg_inst *i = wg_emit(e, e->h->mem(d));
     if (!i)
         return;
     wg_emit_guard(e, i);
+    observed(i, may);
     i->p = d;
     i->a = a;
     i->f = (uint32_t)disp;
@@ -393,9 +460,11 @@ static void atomic(struct wg_emit *e)
     }
     d->joined = !e->dec->o->as_written;
     d->ones = !d->result && in->atom == WG_ATOM_ADD && d->n == 1 && b->kind == WG_OPERAND_IMM && !b->is_float && b->imm == 1;
+    uint32_t may = observe(e, d, m, a, disp, d->result ? WG_ACCESS_ATOM : WG_ACCESS_RED);
     struct wg_inst *i = wg_emit_guarded(e, WG_H_ATOM);
     if (!i)
         return;
+    observed(i, may);
     i->p = d;
     i->a = a;
     i->f = (uint32_t)disp;
@@ -466,6 +535,26 @@ static struct wg_val scalar_or_vec(struct wg_emit *e, const struct wg_operand *o
     return v.cls == WG_CLASS_A ? wg_emit_vec(e, v) : v;
 }
 
+/* Before an instruction with a member mask at `mask`; shuffle: the operands that say who reads whom. */
+static void observe_sync(struct wg_emit *e, uint32_t mask, uint8_t k2, const struct wg_inst *shuffle)
+{
+    if (!e->dec->o->observed || k2 & NO_SYNC)
+        return;
+    struct wg_inst *i = wg_emit_guarded(e, WG_H_OBSERVE_SYNC);
+    if (!i)
+        return;
+    i->f = mask;
+    i->k2 = k2 & MASK_SCALAR;
+    i->p = wg_op_infos[e->in->op].text;
+    if (shuffle) {
+        i->n = 1;
+        i->b = shuffle->b;
+        i->c = shuffle->c;
+        i->k1 = shuffle->k1;
+        i->k2 = shuffle->k2;
+    }
+}
+
 static void emit_shfl(struct wg_emit *e)
 {
     const struct wg_instr *in = e->in;
@@ -481,6 +570,7 @@ static void emit_shfl(struct wg_emit *e)
         mask = member_mask(e, &in->ops[4], &k2);
     else
         k2 |= NO_SYNC;
+    observe_sync(e, mask, k2, &(struct wg_inst){.b = b.off, .c = c.off, .k1 = in->shfl, .k2 = k2});
     struct wg_inst *i = wg_emit_guarded(e, WG_H_SHFL);
     if (!i)
         return;
@@ -512,6 +602,7 @@ void wg_emit_cross_lane(struct wg_emit *e)
         if (in->nops <= 2)
             k2 |= NO_SYNC;
         struct wg_val to = wg_emit_dest(e, &in->ops[0], in->vote == WG_VOTE_BALLOT ? WG_T_B32 : WG_T_PRED);
+        observe_sync(e, mask, k2, NULL);
         i = wg_emit_guarded(e, WG_H_VOTE);
         if (!i)
             return;
@@ -531,6 +622,7 @@ void wg_emit_cross_lane(struct wg_emit *e)
         if (!elect)
             a = wg_emit_vec(e, wg_emit_natural(e, wg_emit_get(e, &in->ops[1], t), t));
         uint32_t mask = member_mask(e, &in->ops[elect ? 1 : 2], &k2);
+        observe_sync(e, mask, k2, NULL);
         i = wg_emit_guarded(e, elect ? WG_H_ELECT : WG_H_MATCH);
         if (!i)
             return;
@@ -550,6 +642,7 @@ void wg_emit_cross_lane(struct wg_emit *e)
             wg_emit_refuse(e, "redux of floats");
             return;
         }
+        observe_sync(e, mask, k2, NULL);
         i = wg_emit_guarded(e, WG_H_REDUX);
         if (!i)
             return;

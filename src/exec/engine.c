@@ -30,6 +30,8 @@ enum wg_status wg_open(const struct wg_options *opt, struct wg **out, char *err,
         g->jobs = 1024;
     if (s == WG_OK)
         s = wg_memory_open(g);
+    if (s == WG_OK && o.tools && !o.host_addresses && !(g->check = wg_check_open(o.tools, g->lo, g->end, &g->observer)))
+        s = wg_diag_set(&g->diag, WG_NO_MEMORY, "out of host memory");
     if (s == WG_OK)
         s = wg_profile_builder_init(&g->profile, "");
     if (s == WG_OK)
@@ -67,6 +69,7 @@ void wg_close(struct wg *g)
         free_module(m);
     }
     wg_profile_builder_free(&g->profile);
+    wg_check_close(g->check);
     wg_memory_close(g);
     wg_arena_free(&g->arena);
     free(g);
@@ -76,6 +79,7 @@ const char *wg_error(const struct wg *g) { return g->diag.text; }
 
 struct wg_profile *wg_get_profile(struct wg *g)
 {
+    wg_results_host(g);
     wg_profile_load_sources(&g->profile); /* so that what is shown now and what is saved hold the same text */
     return &g->profile.profile;
 }
@@ -254,7 +258,8 @@ static enum wg_status code_for(struct wg_kernel *k, bool affine_tid, struct wg_k
             *out = c;
             return WG_OK;
         }
-    struct wg_decode_options o = {.affine_tid = affine_tid, .counters = counters, .as_written = g->opt.as_written};
+    struct wg_decode_options o = {.affine_tid = affine_tid, .counters = counters, .as_written = g->opt.as_written,
+                                  .observed = g->check != NULL};
     enum wg_status s = wg_decode_kernel(k->module->ptx, k->fn, &o, symbol_address, k->module, out, &g->diag);
     if (s != WG_OK)
         return s;
@@ -364,6 +369,7 @@ static enum wg_status need_heap(struct wg *g, const struct wg_kernel_code *kc)
     if (s != WG_OK)
         return s;
     g->heap_bytes = HEAP;
+    wg_tell_memory(g, WG_MEMORY_HEAP, g->heap, HEAP, 0);
     *(struct wg_heap_block *)g->heap = (struct wg_heap_block){HEAP - sizeof(struct wg_heap_block), 1};
     return WG_OK;
 }
@@ -377,6 +383,15 @@ static bool prepare(struct wg_run *r)
         for (uint32_t b = 0; b < r->kc->codes[c]->nbb; b++)
             r->bb_len[r->kc->codes[c]->bb0 + b] = r->kc->codes[c]->bb_first[b + 1] - r->kc->codes[c]->bb_first[b];
     return true;
+}
+
+static void tell_launch(const struct wg_run *r, const struct wg_kernel *k)
+{
+    struct wg_launch_event e = {.kernel = k->fn->name, .nblocks = r->nblocks, .threads = r->threads, .nwarps = r->nwarps,
+                                .shared_bytes = r->shared_bytes, .narrays = r->kc->narrays, .arrays = r->kc->arrays};
+    memcpy(e.grid, r->grid, sizeof e.grid);
+    memcpy(e.block, r->block, sizeof e.block);
+    r->g->observer.launch_begin(r->g->observer.ctx, &e);
 }
 
 enum wg_status wg_launch(struct wg *g, struct wg_kernel *k, const struct wg_launch *given)
@@ -415,6 +430,8 @@ enum wg_status wg_launch(struct wg *g, struct wg_kernel *k, const struct wg_laun
     struct timespec t0, t1;
     clock_gettime(CLOCK_MONOTONIC, &t0);
     struct wg_fault fault;
+    if (g->check)
+        tell_launch(&r, k);
     s = prepare(&r) ? wg_run_grid(&r, &fault) : WG_NO_MEMORY;
     clock_gettime(CLOCK_MONOTONIC, &t1);
     double seconds = (double)(t1.tv_sec - t0.tv_sec) + (double)(t1.tv_nsec - t0.tv_nsec) * 1e-9;

@@ -1,12 +1,13 @@
 /* engine.h - the simulated device: its memory, its modules, its results. Internal to exec. */
 #ifndef WG_EXEC_ENGINE_H
 #define WG_EXEC_ENGINE_H
+#include "check/check.h"
 #include "exec/decode.h"
 #include "model/gpus.h"
 #include "profile/profile.h"
 #include <warpgrind/warpgrind.h>
 
-struct wg_alloc_entry { uint64_t base; size_t bytes, reserved; bool internal; };
+struct wg_alloc_entry { uint64_t base; size_t bytes, reserved; bool internal, freed; };
 
 struct wg_param_block { size_t n; };
 
@@ -50,6 +51,9 @@ struct wg {
     struct wg_module *modules;
     struct wg_profile_builder profile;
     uint32_t nlaunches;
+    struct wg_check *check;        /* NULL: no tools */
+    struct wg_observer observer;   /* the check's; observer.ctx NULL: none */
+    uint64_t quarantined;          /* bytes of freed blocks whose addresses are held back */
     uint64_t clock;                /* simulated cycles of finished launches */
 };
 
@@ -57,12 +61,14 @@ struct wg {
 enum wg_status wg_memory_open(struct wg *g);
 void wg_memory_close(struct wg *g);
 enum wg_status wg_memory_alloc(struct wg *g, size_t bytes, size_t align, bool internal, uint64_t *addr);
+void wg_tell_memory(struct wg *g, enum wg_memory_event what, uint64_t addr, uint64_t bytes, uint64_t other);
 uint64_t wg_heap_malloc(struct wg *g, uint64_t bytes); /* 0: none left */
 bool wg_heap_free(struct wg *g, uint64_t addr);        /* false: not a live block */
 
 /* grid.c: runs every block; faults and hangs end up in *f. */
 enum wg_status wg_run_grid(struct wg_run *r, struct wg_fault *f);
-/* results.c: from counters to the profile. */
+/* results.c: from counters to the profile; findings of host calls. */
+void wg_results_host(struct wg *g);
 enum wg_status wg_results_add(struct wg_run *r, struct wg_kernel *k, const struct wg_fault *f, enum wg_status s,
                               double seconds, bool one_worker);
 #endif

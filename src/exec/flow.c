@@ -1,4 +1,5 @@
 /* flow.c - branches, reconvergence, exits, calls and barriers as handlers. Scheduling of diverged lanes is in wide.c. */
+#include "exec/engine.h"
 #include "exec/handlers.h"
 #include "exec/lanes.h"
 #include <string.h>
@@ -518,8 +519,26 @@ static void barrier_add(struct wg_warp *w, struct wg_barrier *x, const struct wg
         x->red_popc += (uint32_t)__builtin_popcount(p);
     }
 }
+static void tell_arrival(struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t lanes, bool waits)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    struct wg_barrier_event e = {.site = i->site, .id = *(uint32_t *)(R + i->a), .lanes = lanes, .live = w->live,
+                                 .count = i->b ? *(uint32_t *)(R + i->b) : 0, .waits = waits,
+                                 .aligned = i->k2 & WG_BAR_ALIGNED};
+    o->barrier_arrive(o->ctx, w->blk->observed, w->index, &e);
+}
+static void tell_release(struct wg_block *b, uint32_t id)
+{
+    const struct wg_observer *o = &b->wk->run->g->observer;
+    uint32_t live[WG_LANES] = {0};
+    for (uint32_t k = 0; k < b->nwarps && k < WG_LANES; k++)
+        live[k] = b->warps[k].live;
+    o->barrier_release(o->ctx, b->observed, id, live);
+}
 static void barrier_release(struct wg_block *b, struct wg_barrier *x, uint32_t id)
 {
+    if (b->wk->run->kc->observed)
+        tell_release(b, id);
     x->result = x->red_popc;
     x->arrived = 0;
     b->wk->changes++;
@@ -561,6 +580,8 @@ H(bar)
     if (!w->wide && w->mask != w->live)
         return wg_deopt(w, i); /* lanes arrive by themselves */
     struct wg_barrier *x = &b->bar[id];
+    if (i->k2)
+        tell_arrival(w, i, R, w->mask, true);
     barrier_add(w, x, i, R, w->mask);
     if (barrier_ready(b, x)) {
         barrier_release(b, x, id);
@@ -587,6 +608,8 @@ H(bar_arrive)
     if (id >= WG_BARRIERS)
         return wg_fault(w, i, WG_KERNEL_FAULT, "invalid-barrier", __builtin_ctz(w->mask), id,
                         "Barrier %u: a block has 16, numbered 0 to 15", id);
+    if (i->k2)
+        tell_arrival(w, i, R, on, false);
     barrier_add(w, &b->bar[id], i, R, on);
     if (barrier_ready(b, &b->bar[id]))
         barrier_release(b, &b->bar[id], id);

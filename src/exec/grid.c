@@ -217,6 +217,12 @@ static void start_block(struct wg_block *b, uint64_t linear)
     b->live_warps = b->nwarps;
     memset(b->bar, 0, sizeof b->bar);
     memset(b->shared, 0, b->shared_bytes);
+    if (r->kc->observed) {
+        const struct wg_observer *o = &r->g->observer;
+        struct wg_block_event e = {.linear = linear};
+        memcpy(e.ctaid, b->ctaid, sizeof e.ctaid);
+        b->observed = o->block_begin(o->ctx, &e);
+    }
     for (uint32_t k = 0; k < b->nwarps; k++) {
         struct wg_warp *w = &b->warps[k];
         w->mask = w->live = w->full;
@@ -285,9 +291,9 @@ static void report_hang(struct wg_worker *k, struct wg_block *b, const char *why
 /* ---- running ---- */
 enum turn { TURN_DONE, TURN_MOVED, TURN_SPUN, TURN_FAULT };
 
-static void run_warp(struct wg_warp *w)
+static void run_warp(struct wg_warp *w, int32_t turn)
 {
-    w->fuel = WG_FUEL;
+    w->fuel = turn;
     w->state = WG_WARP_READY;
     w->turns++;
     w->spun = false;
@@ -301,18 +307,49 @@ static void run_warp(struct wg_warp *w)
         i = i->fn(w, i, w->R);
 }
 
+static uint32_t draw(struct wg_worker *k) /* splitmix64 */
+{
+    uint64_t z = k->random += 0x9e3779b97f4a7c15ull;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+    return (uint32_t)(z >> 33);
+}
+
+/* The order in which the warps of a block get their turn: any is legal. */
+static void order_warps(struct wg_worker *k, uint32_t n, uint8_t *order)
+{
+    enum wg_schedule s = k->run->g->opt.schedule;
+    for (uint32_t x = 0; x < n; x++)
+        order[x] = (uint8_t)(s == WG_SCHEDULE_ADVERSARIAL ? n - 1 - x : x);
+    for (uint32_t x = n; s == WG_SCHEDULE_RANDOM && x > 1; x--) {
+        uint32_t y = draw(k) % x;
+        uint8_t t = order[x - 1];
+        order[x - 1] = order[y];
+        order[y] = t;
+    }
+}
+/* Backward branches of one turn: other schedules than round-robin interleave more finely. */
+static int32_t fuel(struct wg_worker *k)
+{
+    enum wg_schedule s = k->run->g->opt.schedule;
+    return s == WG_SCHEDULE_RANDOM ? (int32_t)(1 + draw(k) % 64) : s == WG_SCHEDULE_ADVERSARIAL ? 1 : WG_FUEL;
+}
+
 /* One turn for every warp of the block. SPUN: all that could run only spun. */
 static enum turn run_block(struct wg_block *b)
 {
     struct wg_worker *k = b->wk;
     uint64_t before = k->changes;
     bool ran = false, computed = false;
+    uint8_t order[WG_LANES * 2]; /* 1024 threads are 32 warps */
+    if (k->run->g->opt.schedule)
+        order_warps(k, b->nwarps, order);
     for (uint32_t x = 0; x < b->nwarps; x++) {
-        struct wg_warp *w = &b->warps[x];
+        struct wg_warp *w = &b->warps[k->run->g->opt.schedule ? order[x] : x];
         if (w->state == WG_WARP_DONE || w->state == WG_WARP_BARRIER)
             continue;
         ran = true;
-        run_warp(w);
+        run_warp(w, fuel(k));
         if (w->state == WG_WARP_FAULT)
             return TURN_FAULT;
         if (w->state == WG_WARP_DONE) {
@@ -416,6 +453,8 @@ static void *work(void *arg)
                 goto out;
             moved |= t != TURN_SPUN;
             if (t == TURN_DONE) {
+                if (r->kc->observed)
+                    r->g->observer.block_end(r->g->observer.ctx, b->observed);
                 *p = b->next;
                 b->next = k->free_blocks;
                 k->free_blocks = b;
@@ -480,6 +519,7 @@ static bool open_worker(struct wg_run *r, struct wg_worker *k, unsigned index)
 {
     k->run = r;
     k->index = index;
+    k->random = r->g->opt.seed * 0x2545f4914f6cdd1dull + r->g->nlaunches + index;
     k->lo = r->g->opt.host_addresses ? 1 : r->g->lo;
     k->hi = r->g->opt.host_addresses ? WG_SHARED_WINDOW : r->g->hi;
     k->params = (const uint8_t *)r->param_addr;

@@ -36,6 +36,12 @@ struct wg_mem_desc {
     uint32_t vb[8];     /* vector atomics: operand slots */
 };
 
+/* Bits of BAR's and BAR_ARRIVE's k2. */
+enum wg_bar_bit { WG_BAR_OBSERVED = 1, WG_BAR_ALIGNED = 2 };
+/* Bits of OBSERVE's k2: see struct wg_access. */
+enum wg_observe_bit { WG_OBSERVE_STRONG = 1, WG_OBSERVE_VOLATILE = 2, WG_OBSERVE_ACQUIRE = 4, WG_OBSERVE_RELEASE = 8,
+                      WG_OBSERVE_GUESS = 16 };
+
 struct wg_call_copy { uint32_t from, to, words; };
 struct wg_native;
 struct wg_call_desc {

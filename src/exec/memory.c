@@ -4,7 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, ALIGN = 256 };
+enum { PAGE = 4096, ALIGN = 256, ZONE = 512 };
+#define QUARANTINE (256ull << 20) /* bytes of freed blocks that are held back when memory is checked */
 #define GIB (1ull << 30)
 
 enum wg_status wg_memory_open(struct wg *g)
@@ -40,6 +41,12 @@ void wg_memory_close(struct wg *g)
     pthread_mutex_destroy(&g->heap_lock);
 }
 
+void wg_tell_memory(struct wg *g, enum wg_memory_event what, uint64_t addr, uint64_t bytes, uint64_t other)
+{
+    if (g->check)
+        g->observer.memory(g->observer.ctx, what, addr, bytes, other);
+}
+
 /* Index of the first allocation whose base is above addr. */
 static size_t above(const struct wg *g, uint64_t addr)
 {
@@ -67,6 +74,8 @@ enum wg_status wg_memory_alloc(struct wg *g, size_t bytes, size_t align, bool in
     size_t need = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1), at;
     if (need == 0)
         need = ALIGN;
+    if (g->opt.tools & WG_TOOL_MEMCHECK) /* red zone: what runs over the end meets nobody */
+        need += ZONE;
     uint64_t base = g->lo;
     for (at = 0; at <= g->nallocs; at++) {
         base = (base + align - 1) & ~(uint64_t)(align - 1);
@@ -94,7 +103,28 @@ enum wg_status wg_memory_alloc(struct wg *g, size_t bytes, size_t align, bool in
     if (base + need > g->hi)
         g->hi = base + need;
     *addr = base;
+    wg_tell_memory(g, internal ? WG_MEMORY_INTERNAL : WG_MEMORY_ALLOC, base, bytes, 0);
     return WG_OK;
+}
+
+static void forget(struct wg *g, size_t k)
+{
+    wg_tell_memory(g, WG_MEMORY_FORGET, g->allocs[k].base, g->allocs[k].bytes, 0);
+    g->quarantined -= g->allocs[k].reserved;
+    memmove(g->allocs + k, g->allocs + k + 1, (g->nallocs - k - 1) * sizeof *g->allocs);
+    g->nallocs--;
+}
+
+/* Holds a freed block's addresses back, so that a late access to it is seen as one. */
+static void quarantine(struct wg *g, size_t k)
+{
+    g->allocs[k].freed = true;
+    g->quarantined += g->allocs[k].reserved;
+    for (size_t x = 0; g->quarantined > QUARANTINE && x < g->nallocs;)
+        if (g->allocs[x].freed)
+            forget(g, x);
+        else
+            x++;
 }
 
 enum wg_status wg_alloc(struct wg *g, size_t bytes, size_t align, uint64_t *addr)
@@ -107,7 +137,7 @@ enum wg_status wg_free(struct wg *g, uint64_t addr)
 {
     wg_diag_clear(&g->diag);
     size_t k = above(g, addr);
-    if (k == 0 || g->allocs[k - 1].base != addr)
+    if (k == 0 || g->allocs[k - 1].base != addr || g->allocs[k - 1].freed)
         return wg_diag_set(&g->diag, WG_INVALID, "0x%llx is not the start of a live allocation",
                            (unsigned long long)addr);
     struct wg_alloc_entry *a = &g->allocs[k - 1];
@@ -121,6 +151,11 @@ enum wg_status wg_free(struct wg *g, uint64_t addr)
     memset((void *)a->base, 0, (b < a->base + a->reserved ? b : a->base + a->reserved) - a->base);
     if (e < a->base + a->reserved)
         memset((void *)e, 0, a->base + a->reserved - e);
+    wg_tell_memory(g, WG_MEMORY_FREE, a->base, a->bytes, 0);
+    if (g->opt.tools & WG_TOOL_MEMCHECK) {
+        quarantine(g, k - 1);
+        return WG_OK;
+    }
     memmove(a, a + 1, (g->nallocs - k) * sizeof *a);
     g->nallocs--;
     return WG_OK;
@@ -132,7 +167,7 @@ static const struct wg_alloc_entry *find(const struct wg *g, uint64_t addr)
     if (k == 0)
         return NULL;
     const struct wg_alloc_entry *a = &g->allocs[k - 1];
-    return addr - a->base < (a->bytes ? a->bytes : 1) ? a : NULL;
+    return !a->freed && addr - a->base < (a->bytes ? a->bytes : 1) ? a : NULL;
 }
 
 enum wg_status wg_find_alloc(struct wg *g, uint64_t addr, uint64_t *base, size_t *bytes)
@@ -158,6 +193,11 @@ void wg_memory_info(const struct wg *g, uint64_t *free_bytes, uint64_t *total_by
 
 bool wg_is_device_address(const struct wg *g, uint64_t addr) { return addr >= g->lo && addr < g->end; }
 
+void wg_host_writes(struct wg *g, uint64_t addr, size_t bytes)
+{
+    wg_tell_memory(g, WG_MEMORY_HOST_WRITE, addr, bytes, 0);
+}
+
 static enum wg_status check_range(struct wg *g, uint64_t addr, size_t bytes, const char *what)
 {
     if (!bytes || !wg_is_device_address(g, addr))
@@ -178,8 +218,13 @@ enum wg_status wg_copy(struct wg *g, void *dst, const void *src, size_t bytes)
     enum wg_status s = check_range(g, (uint64_t)dst, bytes, "destination");
     if (s == WG_OK)
         s = check_range(g, (uint64_t)src, bytes, "source");
-    if (s == WG_OK && bytes)
-        memmove(dst, src, bytes);
+    if (s != WG_OK || !bytes)
+        return s;
+    bool to = wg_is_device_address(g, (uint64_t)dst), from = wg_is_device_address(g, (uint64_t)src);
+    if (to || from)
+        wg_tell_memory(g, to && from ? WG_MEMORY_COPY : to ? WG_MEMORY_HOST_WRITE : WG_MEMORY_HOST_READ,
+                       to ? (uint64_t)dst : (uint64_t)src, bytes, (uint64_t)src);
+    memmove(dst, src, bytes);
     return s;
 }
 
@@ -189,8 +234,10 @@ enum wg_status wg_fill(struct wg *g, uint64_t dst, int byte, size_t bytes)
     if (bytes && !wg_is_device_address(g, dst))
         return wg_diag_set(&g->diag, WG_INVALID, "destination 0x%llx is not on the device", (unsigned long long)dst);
     enum wg_status s = check_range(g, dst, bytes, "destination");
-    if (s == WG_OK && bytes)
+    if (s == WG_OK && bytes) {
+        wg_tell_memory(g, WG_MEMORY_HOST_WRITE, dst, bytes, 0);
         memset((void *)dst, byte, bytes);
+    }
     return s;
 }
 

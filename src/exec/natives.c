@@ -48,12 +48,22 @@ static bool read_bytes(struct wg_warp *w, unsigned l, uint64_t a, void *out, uns
             ((char *)out)[k] = *local_byte(w, a - WG_LOCAL_WINDOW + k, l);
     return true;
 }
+static void tell_write(struct wg_warp *w, unsigned l, uint64_t a, unsigned n)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    if (!w->wk->run->kc->observed)
+        return;
+    bool sh = a - WG_SHARED_WINDOW < WG_WINDOW_BYTES, lo = a - WG_LOCAL_WINDOW < WG_WINDOW_BYTES;
+    o->native_write(o->ctx, w->blk->observed, w->index, l, sh ? WG_SITE_SHARED : lo ? WG_SITE_LOCAL : WG_SITE_GLOBAL,
+                    a - (sh ? WG_SHARED_WINDOW : lo ? WG_LOCAL_WINDOW : 0), n);
+}
 static bool write_bytes(struct wg_warp *w, unsigned l, uint64_t a, const void *in, unsigned n)
 {
     bool local;
     char *p = resolve(w, a, n, &local);
     if (!p)
         return false;
+    tell_write(w, l, a, n);
     if (!local)
         memcpy(p, in, n);
     else
@@ -153,6 +163,8 @@ static bool n_malloc(struct wg_warp *w, const struct wg_inst *i, const struct wg
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t p = wg_heap_malloc(w->wk->run->g, arg64(arg, 0, l));
+        if (p)
+            wg_tell_memory(w->wk->run->g, WG_MEMORY_HEAP_ALLOC, p, arg64(arg, 0, l), 0);
         if (ret)
             put64(ret, l, p);
     }
@@ -166,6 +178,8 @@ static bool n_free(struct wg_warp *w, const struct wg_inst *i, const struct wg_c
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t a = arg64(arg, 0, l);
+        if (a)
+            wg_tell_memory(w->wk->run->g, WG_MEMORY_HEAP_FREE, a, 0, 0);
         if (!wg_heap_free(w->wk->run->g, a)) {
             wg_fault(w, i, WG_KERNEL_FAULT, "invalid-free", (int)l, a,
                      "Malloc/Free error: 0x%llx is not a live block of the device heap", (unsigned long long)a);

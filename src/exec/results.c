@@ -147,6 +147,80 @@ static enum wg_status add_fault(struct wg_run *r, const struct wg_fault *f, stru
     return wg_profile_add_finding(&r->g->profile, &x);
 }
 
+/* A finding by sites becomes one by source lines; a place without line information is named in the text. */
+struct sink {
+    struct wg *g;
+    struct wg_run *r;
+    enum wg_status status;
+    struct wg_arena *a;
+    struct wg_finding *v; /* one per kind and pair of lines */
+    size_t n, cap;
+};
+static void locate(const struct sink *s, uint32_t site, uint32_t *source, uint32_t *line)
+{
+    const struct wg_instr *in = s->r && site != UINT32_MAX ? site_instr(s->r->kc, site) : NULL;
+    *source = in && in->line ? source_of(s->g, s->r->kc->module, in->file) : UINT32_MAX;
+    *line = *source == UINT32_MAX ? 0 : in->line;
+}
+static void put_finding(void *ctx, const struct wg_observed *o)
+{
+    struct sink *s = ctx;
+    struct wg_finding f = o->f;
+    locate(s, o->site, &f.source, &f.line);
+    locate(s, o->other_site, &f.other_source, &f.other_line);
+    const struct wg_instr *in = s->r && o->site != UINT32_MAX ? site_instr(s->r->kc, o->site) : NULL;
+    if (in && !f.line) {
+        const char *t = wg_arena_printf(s->a, "%s\nat PTX line %u: %.*s", f.message, in->ptx_line, (int)in->text_len, in->text);
+        f.message = t ? t : f.message;
+    }
+    for (size_t k = 0; f.line && k < s->n; k++) {
+        struct wg_finding *x = &s->v[k];
+        bool same = x->source == f.source && x->line == f.line && x->other_source == f.other_source &&
+                    x->other_line == f.other_line;
+        bool turned = f.other_line && x->source == f.other_source && x->line == f.other_line &&
+                      x->other_source == f.source && x->other_line == f.line;
+        if (strcmp(x->id, f.id) == 0 && (same || turned)) {
+            x->count += f.count;
+            return;
+        }
+    }
+    s->v = wg_arena_grow(s->a, s->v, s->n + 1, &s->cap, sizeof *s->v);
+    if (!s->v)
+        return;
+    f.message = wg_arena_str(s->a, f.message, strlen(f.message));
+    s->v[s->n++] = f;
+}
+/* A race within a warp says nothing new where the same lines race between warps too. */
+static bool covered(const struct sink *s, const struct wg_finding *f)
+{
+    for (size_t k = 0; strcmp(f->id, "race-warp") == 0 && f->line && k < s->n; k++) {
+        const struct wg_finding *x = &s->v[k];
+        bool same = x->line == f->line && x->other_line == f->other_line, turned = x->line == f->other_line && x->other_line == f->line;
+        if ((same || turned) && (strcmp(x->id, "race-shared") == 0 || strcmp(x->id, "race-global") == 0))
+            return true;
+    }
+    return false;
+}
+static void add_findings(struct sink *s)
+{
+    for (size_t k = 0; k < s->n && s->v; k++) {
+        if (covered(s, &s->v[k]))
+            continue;
+        enum wg_status e = wg_profile_add_finding(&s->g->profile, &s->v[k]);
+        s->status = s->status == WG_OK ? e : s->status;
+    }
+}
+
+void wg_results_host(struct wg *g)
+{
+    struct wg_arena a = {0};
+    struct sink s = {g, NULL, WG_OK, &a, NULL, 0, 0};
+    if (g->check)
+        g->observer.host_findings(g->observer.ctx, put_finding, &s);
+    add_findings(&s);
+    wg_arena_free(&a);
+}
+
 enum wg_status wg_results_add(struct wg_run *r, struct wg_kernel *k, const struct wg_fault *f, enum wg_status s,
                               double seconds, bool one_worker)
 {
@@ -183,6 +257,11 @@ enum wg_status wg_results_add(struct wg_run *r, struct wg_kernel *k, const struc
         for (uint32_t c = 0; c < r->kc->ncodes; c++)
             fill_code(r, r->kc->codes[c], l->sites, file_map, &a);
     enum wg_status t = f->set ? add_fault(r, f, &a) : WG_OK;
+    struct sink sink = {g, r, t, &a, NULL, 0, 0};
+    if (g->check)
+        g->observer.launch_end(g->observer.ctx, put_finding, &sink);
+    add_findings(&sink);
+    t = sink.status;
     bool failed = a.failed;
     enum wg_status e = wg_profile_end_launch(&g->profile);
     wg_arena_free(&a);

@@ -2,6 +2,7 @@
 #ifndef WG_EXEC_WARP_H
 #define WG_EXEC_WARP_H
 #include "exec/exec.h"
+#include <warpgrind/observer.h>
 #include <pthread.h>
 
 /* Generic addresses of shared and local memory: above any user-space address, so that nothing real collides. */
@@ -111,6 +112,7 @@ struct wg_block {
     struct wg_worker *wk;
     bool any_exit;
     uint32_t cluster_rank;
+    void *observed; /* the observer's own */
     struct wg_block *next;
 };
 
@@ -151,6 +153,7 @@ struct wg_worker {
     struct wg_fault fault;
     uint64_t changes; /* stores and atomics that changed memory, barriers, exits: progress */
     uint64_t blocks_done, seen_done;
+    uint64_t random;  /* state of schedule random */
     uint64_t lo, hi;  /* global memory bounds, copied for the handlers */
     const uint8_t *params;
 };
@@ -191,6 +194,9 @@ struct wg_kernel_code {
     uint64_t static_shared_exact;
     uint64_t local_bytes;   /* upper bound per thread without recursion */
     uint64_t merged;         /* accesses that ptxas joins into others or drops */
+    struct wg_array *arrays; /* shared memory */
+    uint32_t narrays;
+    bool observed; /* tells an observer */
     bool affine_tid, counters, order_matters, uses_barrier, has_calls;
     const struct wg_handler_set *handlers;
     struct wg_kernel_code *next;

@@ -1,4 +1,5 @@
 /* wide.c - diverged lanes as independently scheduled splits, and the way from fast code into wide code. */
+#include "exec/engine.h"
 #include "exec/handlers.h"
 #include "exec/lanes.h"
 #include <stdlib.h>
@@ -52,6 +53,30 @@ static bool lower(const struct wg_split *a, const struct wg_split *b)
     return da != db ? da > db : a->pc < b->pc;
 }
 
+/* The site of a wide instruction. */
+static uint32_t site_of(const struct wg_split *s)
+{
+    const struct wg_code *c = wg_frame_of(s->R)->code;
+    return c->site0 + c->wide_ptx[s->pc - c->wide];
+}
+static void tell_missing(const struct wg_warp *w, const struct wg_split *s)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    if (w->wk->run->kc->observed)
+        o->missing(o->ctx, w->blk->observed, w->index, site_of(s), s->mask, s->wait, w->live);
+}
+/* Lanes have met at bar.warp.sync. */
+static void tell_met(const struct wg_warp *w, const struct wg_split *s, uint32_t lanes)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    uint32_t member[WG_LANES];
+    for (uint32_t l = 0; l < WG_LANES; l++)
+        member[l] = s->wait;
+    struct wg_exchange e = {.site = site_of(s), .lanes = lanes, .live = w->live, .member = member, .memory = true,
+                            .name = "bar.warp.sync"};
+    o->exchange(o->ctx, w->blk->observed, w->index, &e);
+}
+
 const struct wg_inst *wg_wide_pick(struct wg_warp *w)
 {
     uint32_t best = UINT32_MAX, old = UINT32_MAX;
@@ -78,6 +103,7 @@ const struct wg_inst *wg_wide_pick(struct wg_warp *w)
         if (!barrier)
             for (uint32_t k = 0; k < w->nsplits; k++)
                 if (w->splits[k].state == WG_SPLIT_SYNC) {
+                    tell_missing(w, &w->splits[k]);
                     w->splits[k].state = WG_SPLIT_READY;
                     w->splits[k].forced = true;
                     best = k;
@@ -115,6 +141,8 @@ static void wake_sync(struct wg_warp *w)
         if (s->wait & w->live & ~here)
             continue;
         bool any = s->any_pc;
+        if (any && w->wk->run->kc->observed)
+            tell_met(w, s, here & s->wait);
         const struct wg_inst *pc = s->pc;
         char *R = s->R;
         for (uint32_t j = 0; j < w->nsplits; j++) {

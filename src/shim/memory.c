@@ -37,6 +37,8 @@ static enum cudaError allocate(struct wg_shim *s, void **out, size_t bytes, enum
     m->bytes = bytes;
     m->kind = kind;
     m->flags = flags;
+    if (kind == WG_MEM_HOST || kind == WG_MEM_MANAGED)
+        wg_host_writes(s->g, addr, bytes); /* by plain stores, unseen */
     HASH_ADD(hh, s->mems, base, sizeof m->base, m);
     *out = (void *)(uintptr_t)addr;
     return cudaSuccess;

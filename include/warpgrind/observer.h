@@ -1,0 +1,108 @@
+/* observer.h - what the engine tells a check while a kernel runs: plain events and a table of functions.
+ *
+ * With an observer every memory access, synchronisation and exit of a warp is announced before it happens; without one
+ * none of this costs anything, because the announcing instructions are not decoded. Launches with an observer run on one
+ * worker, so that events come from one thread, in an order that repeats. Events live only during the call. */
+#ifndef WARPGRIND_OBSERVER_H
+#define WARPGRIND_OBSERVER_H
+#include <warpgrind/profile.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum wg_access_kind { WG_ACCESS_LOAD, WG_ACCESS_STORE, WG_ACCESS_ATOM, WG_ACCESS_RED }; /* ATOM: the old value is used */
+enum wg_access_scope { WG_ACCESS_CTA, WG_ACCESS_CLUSTER, WG_ACCESS_GPU, WG_ACCESS_SYSTEM };
+
+/* One memory instruction of one warp in one space (a generic instruction that meets several gives several events). */
+struct wg_access {
+    uint32_t site;
+    uint8_t kind, space;   /* enum wg_access_kind; enum wg_site_space: GLOBAL, SHARED, LOCAL or CONST */
+    uint8_t scope;         /* enum wg_access_scope, of a strong access */
+    bool strong;           /* relaxed or stronger, volatile, or atomic: exempt from races with other strong accesses */
+    bool is_volatile;      /* strong only because it is volatile */
+    bool acquire, release; /* by its own qualifier */
+    bool guess;            /* a plain load of what a compare-and-swap of the same function then verifies */
+    uint8_t elem, n;       /* bytes of an element, elements */
+    uint32_t mask;         /* lanes */
+    const uint64_t *addr;  /* of 32 lanes: device address; offset in the block's shared or the lane's local memory */
+    int32_t array;         /* which shared array the address is computed from; -1: not known */
+    uint32_t local_bytes;  /* of the lane's local memory that its frames use */
+    char *shared;          /* host address of the block's shared memory */
+    uint64_t (*value)(const struct wg_access *a, unsigned lane, unsigned k); /* of a store or swap: what is written */
+    const void *impl, *regs;
+};
+
+/* A barrier of the block as one warp reaches it. */
+struct wg_barrier_event {
+    uint32_t site, id, lanes, live; /* lanes that arrive now; lanes of the warp that have not exited */
+    uint32_t count;                 /* threads, when the instruction gives a number; else 0 */
+    bool waits;                     /* false: bar.arrive */
+    bool aligned;
+};
+
+/* An instruction that names lanes with a mask, when all that can come are there. */
+struct wg_exchange {
+    uint32_t site, lanes;   /* lanes that execute it */
+    uint32_t live;          /* lanes of the warp that have not exited */
+    const uint32_t *member; /* of 32 lanes: the mask that each of `lanes` gave */
+    const uint8_t *source;  /* shuffles: lane that each of `lanes` reads from; else NULL */
+    bool memory;            /* orders memory between its lanes (__syncwarp) */
+    const char *name;       /* "shfl.sync" */
+};
+
+struct wg_array { const char *name; uint64_t offset, bytes; bool dynamic; }; /* of shared memory */
+struct wg_launch_event {
+    const char *kernel;
+    uint32_t grid[3], block[3];
+    uint64_t nblocks;
+    uint32_t threads, nwarps, shared_bytes;
+    uint32_t narrays;
+    const struct wg_array *arrays;
+};
+struct wg_block_event { uint64_t linear; uint32_t ctaid[3]; };
+
+/* A finding by sites; the engine turns them into source lines. */
+struct wg_observed {
+    struct wg_finding f; /* its sources and lines are not set */
+    uint32_t site, other_site; /* UINT32_MAX: none */
+};
+typedef void (*wg_observed_fn)(void *sink, const struct wg_observed *o);
+
+enum wg_memory_event {
+    WG_MEMORY_ALLOC,      /* by the program */
+    WG_MEMORY_INTERNAL,   /* module variables, parameters: never unwritten */
+    WG_MEMORY_FREE,
+    WG_MEMORY_FORGET,     /* a freed block leaves quarantine: its addresses may come again */
+    WG_MEMORY_HOST_WRITE, /* a copy, a fill, or memory that the host may write by itself */
+    WG_MEMORY_HOST_READ,
+    WG_MEMORY_COPY,       /* device to device: other is the source */
+    WG_MEMORY_HEAP,       /* the range that malloc in kernels draws from */
+    WG_MEMORY_HEAP_ALLOC,
+    WG_MEMORY_HEAP_FREE,
+};
+
+struct wg_observer {
+    void *ctx;
+    /* host side; may report nothing but through `finish` */
+    void (*memory)(void *ctx, enum wg_memory_event what, uint64_t addr, uint64_t bytes, uint64_t other);
+    /* one launch */
+    void (*launch_begin)(void *ctx, const struct wg_launch_event *e);
+    void (*launch_end)(void *ctx, wg_observed_fn put, void *sink);
+    void (*host_findings)(void *ctx, wg_observed_fn put, void *sink); /* those of host calls since the last time */
+    void *(*block_begin)(void *ctx, const struct wg_block_event *e); /* NULL: no memory; events go on with NULL */
+    void (*block_end)(void *ctx, void *block);
+    /* warps; `block` is what block_begin returned, warp its index in the block */
+    uint32_t (*access)(void *ctx, void *block, uint32_t warp, const struct wg_access *a); /* lanes that may do it */
+    void (*native_write)(void *ctx, void *block, uint32_t warp, uint32_t lane, uint8_t space, uint64_t addr, uint32_t bytes);
+    void (*barrier_arrive)(void *ctx, void *block, uint32_t warp, const struct wg_barrier_event *e);
+    void (*barrier_release)(void *ctx, void *block, uint32_t id, const uint32_t *live); /* live lanes of every warp */
+    void (*exchange)(void *ctx, void *block, uint32_t warp, const struct wg_exchange *e);
+    void (*missing)(void *ctx, void *block, uint32_t warp, uint32_t site, uint32_t there, uint32_t need, uint32_t live);
+    void (*fence)(void *ctx, void *block, uint32_t warp, uint32_t lanes, uint8_t scope);
+    void (*lanes_exit)(void *ctx, void *block, uint32_t warp, uint32_t site, uint32_t lanes);
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

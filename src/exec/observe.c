@@ -1,0 +1,139 @@
+/* observe.c - instructions that tell the observer what the next one is about to do. Only decoded when there is one. */
+#include "exec/handlers.h"
+#include "exec/lanes.h"
+#include "exec/engine.h"
+
+static uint64_t value_of(const struct wg_access *a, unsigned lane, unsigned k)
+{
+    const struct wg_mem_desc *d = a->impl;
+    const char *s = (const char *)a->regs + (d->store ? d->val[k] : d->n > 1 ? d->vb[k] : d->b);
+    uint64_t v = d->cont == 2 ? ((const uint16_t *)s)[lane] : d->cont == 4 ? ((const uint32_t *)s)[lane]
+                                                                           : ((const uint64_t *)s)[lane];
+    return d->elem < 8 ? v & ((1ull << 8 * d->elem) - 1) : v;
+}
+
+static uint32_t frame_local(const struct wg_warp *w)
+{
+    const struct wg_frame *f = wg_frame_of(w->R);
+    return f->local_base + f->code->local_bytes;
+}
+
+/* p: the access, a and f: its address, k1: its kind, k2: bits of enum wg_observe_bit, e: shared array; d: predicate of
+ * the lanes that may do it */
+H(observe)
+{
+    const struct wg_mem_desc *m = i->p;
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    uint32_t on = WG_ON, keep = 0;
+    uint64_t addr[WG_LANES];
+    int64_t disp = (int32_t)i->f;
+    if (!on) {
+        WG_P(i->d) = 0;
+        return i + 1;
+    }
+    for (unsigned l = 0; l < 32; l++)
+        addr[l] = (m->acls == WG_ADDR_S   ? *(const uint64_t *)(R + i->a)
+                   : m->acls == WG_ADDR_A ? *(const uint64_t *)(R + i->a) + *(const uint64_t *)(R + i->a + 8) * l
+                   : m->acls == WG_ADDR_V32 ? ((const uint32_t *)(R + i->a))[l]
+                                            : ((const uint64_t *)(R + i->a))[l]) +
+                  (uint64_t)disp;
+    struct wg_access x = {.site = i->site, .kind = i->k1, .scope = m->scope, .strong = i->k2 & WG_OBSERVE_STRONG,
+                          .is_volatile = i->k2 & WG_OBSERVE_VOLATILE, .acquire = i->k2 & WG_OBSERVE_ACQUIRE,
+                          .release = i->k2 & WG_OBSERVE_RELEASE, .guess = i->k2 & WG_OBSERVE_GUESS, .elem = m->elem,
+                          .n = m->n, .addr = addr, .array = (int32_t)i->e, .local_bytes = frame_local(w),
+                          .shared = w->blk->shared, .value = value_of, .impl = m, .regs = R};
+    uint32_t sh = m->space == WG_SITE_SHARED ? on : 0, lo = m->space == WG_SITE_LOCAL ? on : 0;
+    if (m->space == WG_SITE_GENERIC)
+        for (unsigned l = 0; l < 32; l++) {
+            if (addr[l] - WG_SHARED_WINDOW < WG_WINDOW_BYTES)
+                sh |= 1u << l, addr[l] -= WG_SHARED_WINDOW;
+            else if (addr[l] - WG_LOCAL_WINDOW < WG_WINDOW_BYTES)
+                lo |= 1u << l, addr[l] -= WG_LOCAL_WINDOW;
+        }
+    for (uint32_t k = sh; k; k &= k - 1) /* offsets are 32 bits wide */
+        addr[__builtin_ctz(k)] &= UINT32_MAX;
+    sh &= on;
+    lo &= on;
+    x.mask = on & ~sh & ~lo;
+    x.space = m->space == WG_SITE_CONST ? WG_SITE_CONST : WG_SITE_GLOBAL;
+    if (x.mask)
+        keep |= o->access(o->ctx, w->blk->observed, w->index, &x);
+    x.mask = sh;
+    x.space = WG_SITE_SHARED;
+    if (sh)
+        keep |= o->access(o->ctx, w->blk->observed, w->index, &x);
+    x.mask = lo;
+    x.space = WG_SITE_LOCAL;
+    if (lo)
+        keep |= o->access(o->ctx, w->blk->observed, w->index, &x);
+    WG_P(i->d) = keep & on;
+    return i + 1;
+}
+
+H(observe_fence)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    if (WG_ON)
+        o->fence(o->ctx, w->blk->observed, w->index, WG_ON, i->k1);
+    return i + 1;
+}
+
+/* c bytes of local memory at imm of the frame hold a parameter now. */
+H(observe_home)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    for (uint32_t m = w->mask; m; m &= m - 1)
+        o->native_write(o->ctx, w->blk->observed, w->index, (uint32_t)__builtin_ctz(m), WG_SITE_LOCAL,
+                        (uint64_t)i->imm + wg_frame_of(R)->local_base, i->c);
+    return i + 1;
+}
+
+H(observe_exit)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    if (WG_ON)
+        o->lanes_exit(o->ctx, w->blk->observed, w->index, i->site, WG_ON);
+    return i + 1;
+}
+
+/* The lane that lane l of a shuffle reads; its own where the source is out of range. */
+static uint8_t source_lane(const struct wg_inst *i, const char *R, uint32_t l)
+{
+    uint32_t b = i->k2 & 1 ? *(const uint32_t *)(R + i->b) : ((const uint32_t *)(R + i->b))[l];
+    uint32_t c = i->k2 & 2 ? *(const uint32_t *)(R + i->c) : ((const uint32_t *)(R + i->c))[l];
+    uint32_t seg = c >> 8 & 31, clamp = c & 31, max = (l & seg) | (clamp & ~seg), j;
+    b &= 31;
+    switch (i->k1) {
+    case WG_SHFL_UP:
+        j = l - b;
+        return (uint8_t)((int32_t)j >= (int32_t)max ? j & 31 : l);
+    case WG_SHFL_DOWN: j = l + b; break;
+    case WG_SHFL_BFLY: j = l ^ b; break;
+    default: j = (l & seg) | (b & ~seg); break;
+    }
+    return (uint8_t)(j <= max ? j : l);
+}
+
+/* Before a .sync instruction: f: member mask, S where k2 & 4, else V32; b, c, k1: as in shfl; n: a shuffle; imm: orders
+ * memory; p: its name */
+H(observe_sync)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    uint32_t on = WG_ON, member[WG_LANES] = {0}, all = 0;
+    uint8_t source[WG_LANES];
+    if (!on)
+        return i + 1;
+    for (uint32_t m = on; m; m &= m - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(m);
+        member[l] = i->k2 & 4 ? *(uint32_t *)(R + i->f) : WG_VEC(uint32_t, i->f)[l];
+        all |= member[l];
+    }
+    if (member[__builtin_ctz(on)] & w->live & ~w->mask)
+        return i + 1; /* some are still to come: this runs again when they are here */
+    for (uint32_t l = 0; l < 32; l++)
+        source[l] = i->n && (on >> l & 1) ? source_lane(i, R, l) : (uint8_t)l;
+    struct wg_exchange e = {.site = i->site, .lanes = on, .live = w->live, .member = member,
+                            .source = i->n ? source : NULL, .memory = i->imm, .name = i->p};
+    o->exchange(o->ctx, w->blk->observed, w->index, &e);
+    return i + 1;
+}

@@ -1,0 +1,110 @@
+"""Each kernel file says by marks which lines a finding must name; the checks find those and nothing else."""
+import csv
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WARPGRIND, FOLDER = sys.argv[1], os.path.dirname(os.path.abspath(__file__))
+
+
+def compilers():
+    found = [c for c in ("nvcc",) if shutil.which(c) or os.path.exists("/usr/local/cuda/bin/" + c)]
+    return found + (["clang"] if shutil.which("clang-19") or shutil.which("clang") else [])
+
+
+def marks(path):
+    must, may = set(), set()
+    with open(path, encoding="utf-8") as f:
+        for n, line in enumerate(f, 1):
+            for kind, name in re.findall(r"//.*?([!?])([a-z-]+)", line):
+                (must if kind == "!" else may).add((name, n))
+    return must, may
+
+
+def findings(path, compiler, *options):
+    with tempfile.TemporaryDirectory() as d:
+        out = os.path.join(d, "x.wgprof")
+        r = subprocess.run([WARPGRIND, "check", "--compiler", compiler, "-q", "-o", out, *options, path],
+                           capture_output=True, text=True, timeout=300)
+        if not os.path.exists(out):
+            raise AssertionError(r.stderr)
+        t = subprocess.run([WARPGRIND, "findings", out, "--csv"], capture_output=True, text=True, check=True)
+        return r, list(csv.DictReader(io.StringIO(t.stdout)))
+
+
+class Checks(unittest.TestCase):
+    def one(self, name, *options):
+        path = os.path.join(FOLDER, name + ".cu")
+        must, may = marks(path)
+        self.assertTrue(must)
+        for compiler in compilers():
+            with self.subTest(compiler=compiler, options=options):
+                _, rows = findings(path, compiler, *options)
+                got = set()
+                for r in rows:
+                    got.add((r["id"], int(r["line"])))
+                    if int(r["other_line"]):
+                        got.add((r["id"], int(r["other_line"])))
+                self.assertEqual(got - may, must, "\n".join(str(list(r.values())) for r in rows))
+
+    def test_memory(self):
+        self.one("memory")
+
+    def test_races_between_warps(self):
+        self.one("race_shared")
+
+    def test_races_are_found_under_any_schedule(self):
+        self.one("race_shared", "--schedule", "random:3")
+        self.one("race_shared", "--schedule", "adversarial")
+
+    def test_races_within_a_warp(self):
+        self.one("race_warp")
+
+    def test_races_between_blocks(self):
+        self.one("race_global")
+
+    def test_unwritten_memory(self):
+        self.one("init")
+
+    def test_synchronisation(self):
+        self.one("sync")
+
+
+class Command(unittest.TestCase):
+    def run_check(self, *args):
+        return subprocess.run([WARPGRIND, "check", "--compiler", compilers()[0], *args,
+                               os.path.join(FOLDER, "memory.cu")], capture_output=True, text=True, timeout=300)
+
+    def test_sanitizer_form_and_exit_code(self):
+        r = self.run_check("--error-exitcode", "9")
+        self.assertEqual(r.returncode, 9)
+        self.assertIn("========= Invalid __global__ read of size 4 bytes\n", r.stderr)
+        self.assertRegex(r.stderr, r"and is 1 bytes after the nearest allocation at 0x[0-9a-f]+ of size 256 bytes")
+        self.assertRegex(r.stderr, r"ERROR SUMMARY: \d+ errors")
+
+    def test_one_tool(self):
+        r = self.run_check("--tool", "racecheck,synccheck", "--error-exitcode", "9")
+        self.assertNotIn("Uninitialized", r.stderr)
+        self.assertIn("=========", r.stderr)
+
+    def test_suppressions(self):
+        with tempfile.TemporaryDirectory() as d:
+            f = os.path.join(d, "list")
+            self.run_check("--gen-suppressions", f)
+            r = self.run_check("--suppressions", f, "--error-exitcode", "9")
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertIn("ERROR SUMMARY: 0 errors", r.stderr)
+
+    def test_unknown_tool(self):
+        r = self.run_check("--tool", "memchekc")
+        self.assertEqual(r.returncode, 1)
+        self.assertIn("memchekc", r.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
