@@ -78,6 +78,16 @@ H(observe_fence)
     return i + 1;
 }
 
+/* c bytes of local memory at imm of the frame hold a parameter now. */
+H(observe_home)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    for (uint32_t m = w->mask; m; m &= m - 1)
+        o->native_write(o->ctx, w->blk->observed, w->index, (uint32_t)__builtin_ctz(m), WG_SITE_LOCAL,
+                        (uint64_t)i->imm + wg_frame_of(R)->local_base, i->c);
+    return i + 1;
+}
+
 H(observe_exit)
 {
     const struct wg_observer *o = &w->wk->run->g->observer;
@@ -109,13 +119,14 @@ static uint8_t source_lane(const struct wg_inst *i, const char *R, uint32_t l)
 H(observe_sync)
 {
     const struct wg_observer *o = &w->wk->run->g->observer;
-    uint32_t on = WG_ON, member[WG_LANES] = {0};
+    uint32_t on = WG_ON, member[WG_LANES] = {0}, all = 0;
     uint8_t source[WG_LANES];
     if (!on)
         return i + 1;
     for (uint32_t m = on; m; m &= m - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(m);
         member[l] = i->k2 & 4 ? *(uint32_t *)(R + i->f) : WG_VEC(uint32_t, i->f)[l];
+        all |= member[l];
     }
     if (member[__builtin_ctz(on)] & w->live & ~w->mask)
         return i + 1; /* some are still to come: this runs again when they are here */

@@ -156,11 +156,22 @@ struct sink {
     struct wg_finding *v; /* one per kind and pair of lines */
     size_t n, cap;
 };
+/* Headers that come with a compiler: what they do is the doing of the line that called them. */
+static bool is_toolkit(const char *path)
+{
+    static const char *const parts[] = {"/lib/clang/", "/cuda/include/", "/include/cuda/", "/cuda/bin/../targets/", "/targets/x86_64-linux/", "/targets/sbsa-linux/"};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+        if (strstr(path, parts[k]))
+            return true;
+    return strncmp(path, "/usr/include/", 13) == 0;
+}
 static void locate(const struct sink *s, uint32_t site, uint32_t *source, uint32_t *line)
 {
     const struct wg_instr *in = s->r && site != UINT32_MAX ? site_instr(s->r->kc, site) : NULL;
-    *source = in && in->line ? source_of(s->g, s->r->kc->module, in->file) : UINT32_MAX;
-    *line = *source == UINT32_MAX ? 0 : in->line;
+    const struct wg_ptx_module *m = s->r ? s->r->kc->module : NULL;
+    bool outer = in && in->line && in->inl_line && in->file < m->nfiles && m->files[in->file] && is_toolkit(m->files[in->file]);
+    *source = in && in->line ? source_of(s->g, m, outer ? in->inl_file : in->file) : UINT32_MAX;
+    *line = *source == UINT32_MAX ? 0 : outer ? in->inl_line : in->line;
 }
 static void put_finding(void *ctx, const struct wg_observed *o)
 {
@@ -190,9 +201,16 @@ static void put_finding(void *ctx, const struct wg_observed *o)
     f.message = wg_arena_str(s->a, f.message, strlen(f.message));
     s->v[s->n++] = f;
 }
-/* A race within a warp says nothing new where the same lines race between warps too. */
+/* A race within a warp says nothing new where the same lines race between warps too; nor does a read of unwritten memory
+ * that races with the write that comes too late. */
 static bool covered(const struct sink *s, const struct wg_finding *f)
 {
+    for (size_t k = 0; strcmp(f->id, "uninitialized") == 0 && f->line && k < s->n; k++) {
+        const struct wg_finding *x = &s->v[k];
+        if (strncmp(x->id, "race-", 5) == 0 && ((x->line == f->line && x->source == f->source) ||
+                                                (x->other_line == f->line && x->other_source == f->source)))
+            return true;
+    }
     for (size_t k = 0; strcmp(f->id, "race-warp") == 0 && f->line && k < s->n; k++) {
         const struct wg_finding *x = &s->v[k];
         bool same = x->line == f->line && x->other_line == f->other_line, turned = x->line == f->other_line && x->other_line == f->line;

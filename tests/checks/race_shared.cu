@@ -1,5 +1,5 @@
-// race_shared.cu - races between warps of a block; each faulty kernel has a sound twin. A line marked !id must be in a
-// finding of that kind, and no other line may be.
+// race_shared.cu - races between warps of a block; each faulty kernel has a sound twin. A line
+// that is marked must be in a finding of that kind, and no other line may be.
 #include "common.h"
 
 template <bool FIX> __global__ void rounds(const int *x, int *out, int n)
@@ -26,12 +26,12 @@ template <int WHICH> __global__ void tiled(const float *a, const float *b, float
     int x = threadIdx.x, y = threadIdx.y;
     float sum = 0;
     for (int k = 0; k < 32; k += 16) {
-        s[y][x] = a[y * 32 + k + x]; // !race-shared
+        s[y][x] = a[y * 32 + k + x]; // !race-warp: a warp has two rows
         t[y][x] = b[(k + y) * 16 + x]; // !race-shared
         if (WHICH != 1)
             __syncthreads();
         for (int q = 0; q < 16; q++)
-            sum += s[y][q] * t[q][x]; // !race-shared
+            sum += s[y][q] * t[q][x]; // !race-shared !race-warp
         if (WHICH != 2)
             __syncthreads();
     }
@@ -70,6 +70,6 @@ int main()
     tiled<0><<<1, dim3(16, 16)>>>((float *)x, (float *)x, (float *)out);
     tiled<1><<<1, dim3(16, 16)>>>((float *)x, (float *)x, (float *)out);
     tiled<2><<<1, dim3(16, 16)>>>((float *)x, (float *)x, (float *)out);
-    sound<<<2, 128>>>(out);
+    sound<<<1, 128>>>(out);
     return cudaDeviceSynchronize() != cudaSuccess;
 }
