@@ -93,6 +93,12 @@ static void emit_one(struct wg_emit *e)
     case WG_GROUP_WARP:
         wg_emit_cross_lane(e);
         return;
+    case WG_GROUP_TENSOR:
+        wg_emit_tensor(e);
+        return;
+    case WG_GROUP_ASYNC:
+        wg_emit_async(e);
+        return;
     case WG_GROUP_MOV:
         if (in->op == WG_OP_MOV)
             wg_emit_mov(e);

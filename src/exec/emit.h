@@ -84,6 +84,10 @@ uint64_t wg_symbol_value(struct wg_emit *e, const struct wg_symbol *s, bool *is_
 /* emit_mem.c, emit_flow.c */
 void wg_emit_memory(struct wg_emit *e);
 void wg_emit_cross_lane(struct wg_emit *e);
+struct wg_lane_addr;
+bool wg_emit_address(struct wg_emit *e, const struct wg_operand *o, unsigned space, struct wg_lane_addr *out);
+void wg_emit_tensor(struct wg_emit *e); /* emit_tensor.c */
+void wg_emit_async(struct wg_emit *e);  /* emit_async.c */
 bool wg_emit_flow(struct wg_emit *e);  /* false: not a flow or sync operation */
 struct wg_unit *wg_decode_function(struct wg_decoder *d, const struct wg_function *f);
 bool wg_takes_param_address(const struct wg_function *f);

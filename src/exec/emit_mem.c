@@ -1,4 +1,5 @@
 /* emit_mem.c - decoding of loads, stores, atomics, parameter accesses and cross-lane operations. */
+#include "exec/async.h"
 #include "exec/emit.h"
 #include "ptx/merge.h"
 #include <string.h>
@@ -56,6 +57,17 @@ static uint8_t site_space(unsigned space)
     case WG_SPACE_CONST: case WG_SPACE_PARAM: return WG_SITE_CONST;
     default: return WG_SITE_GENERIC;
     }
+}
+
+/* The same for other files: space is enum wg_space. */
+bool wg_emit_address(struct wg_emit *e, const struct wg_operand *o, unsigned space, struct wg_lane_addr *out)
+{
+    struct wg_mem_desc d = {0};
+    out->space = site_space(space);
+    if (!address(e, o, out->space, &d, &out->off, &out->disp))
+        return false;
+    out->acls = d.acls;
+    return true;
 }
 
 static uint32_t elements(const struct wg_operand *o) { return o->kind == WG_OPERAND_VEC ? o->nelems : 1; }

@@ -1,4 +1,5 @@
 /* grid.c - blocks to workers, warps to their turn, and what to say when nothing moves any more. */
+#include "exec/async.h"
 #include "exec/engine.h"
 #include "exec/handlers.h"
 #include <stdio.h>
@@ -8,6 +9,7 @@
 
 /* ---- facts about the launch ---- */
 uint32_t wg_run_sms(const struct wg_run *r) { return r->g->gpu->sms > 0 ? (uint32_t)r->g->gpu->sms : 1; }
+unsigned wg_run_cc(const struct wg_run *r) { return r->g->gpu->cc->major * 10 + r->g->gpu->cc->minor; }
 uint64_t wg_run_grid_id(const struct wg_run *r) { return r->g->nlaunches + 1; }
 /* Cycles move with the backward branches and turns taken; enough for a clock that rises and is repeatable. */
 uint64_t wg_run_clock(const struct wg_warp *w)
@@ -147,6 +149,9 @@ static void free_block(struct wg_block *b)
             free(f);
         }
         free(w->stack);
+        if (w->async)
+            free(w->async->v);
+        free(w->async);
         free(w->local);
         free(w->tid[0]);
     }
@@ -233,6 +238,10 @@ static void start_block(struct wg_block *b, uint64_t linear)
         w->pc = r->kc->codes[0]->fast;
         w->turns = 0;
         w->insts = 0;
+        if (w->async) {
+            w->async->n = 0;
+            memset(w->async->committed, 0, sizeof w->async->committed);
+        }
         w->free_frames = NULL;
         for (struct wg_frame *f = w->frames; f; f = f->all)
             if (f != w->root)

@@ -12,6 +12,7 @@ static uint8_t site_kind(const struct wg_instr *in, bool used)
     case WG_OP_ATOM: return used ? WG_SITE_ATOM : WG_SITE_RED;
     case WG_OP_RED: return WG_SITE_RED;
     case WG_OP_BRA: case WG_OP_BRX: case WG_OP_BRX_IDX: return WG_SITE_BRANCH;
+    case WG_OP_STMATRIX: case WG_OP_WMMA_STORE: return WG_SITE_STORE;
     default: break;
     }
     switch (wg_op_infos[in->op].group) {
@@ -24,8 +25,14 @@ static uint8_t site_kind(const struct wg_instr *in, bool used)
 
 static uint8_t site_space(const struct wg_instr *in, uint64_t seen)
 {
-    if (wg_op_infos[in->op].group != WG_GROUP_MEM && wg_op_infos[in->op].group != WG_GROUP_ATOM)
-        return WG_SITE_NONE;
+    switch (in->op) {
+    case WG_OP_CP_ASYNC: return WG_SITE_GLOBAL; /* its shared side shows in the wavefronts */
+    case WG_OP_LDMATRIX: case WG_OP_STMATRIX: return WG_SITE_SHARED;
+    case WG_OP_WMMA_LOAD_A: case WG_OP_WMMA_LOAD_B: case WG_OP_WMMA_LOAD_C: case WG_OP_WMMA_STORE: break;
+    default:
+        if (wg_op_infos[in->op].group != WG_GROUP_MEM && wg_op_infos[in->op].group != WG_GROUP_ATOM)
+            return WG_SITE_NONE;
+    }
     switch (in->space) {
     case WG_SPACE_GLOBAL: return WG_SITE_GLOBAL;
     case WG_SPACE_SHARED: case WG_SPACE_SHARED_CLUSTER: return WG_SITE_SHARED;
@@ -78,6 +85,10 @@ static void fill_site(struct wg_run *r, struct wg_site *s, const struct wg_instr
     s->space = site_space(in, c->spaces);
     if (s->space != WG_SITE_NONE && in->ntypes)
         s->access_bytes = (uint16_t)(wg_type_bytes((enum wg_type)in->type[0]) * wg_vec_width((enum wg_vec)in->vec));
+    if (in->op == WG_OP_CP_ASYNC && in->ops[2].kind == WG_OPERAND_IMM)
+        s->access_bytes = (uint16_t)in->ops[2].imm;
+    if (in->op == WG_OP_LDMATRIX || in->op == WG_OP_STMATRIX) /* of the lanes that give rows */
+        s->access_bytes = 16;
     s->text = wg_arena_str(a, in->text, in->text_len);
     s->opcode = in->mnemonic;
     s->c[WG_C_INST] = exec;

@@ -89,7 +89,7 @@ struct wg_warp {
     char *local;              /* [word][lane], local_bytes per lane */
     uint64_t local_bytes;
     uint32_t tid0[3];         /* of lane 0; enough where the block's x is a multiple of 32 or the block is flat */
-    uint32_t async_groups;    /* cp.async: committed groups */
+    struct wg_async *async;   /* cp.async copies on their way; NULL: none so far */
     uint64_t insts, turns;    /* what clock() is made of */
     struct wg_frame *root;    /* the kernel's own frame */
     uint16_t *tid[3];         /* per lane, general block shapes */
@@ -251,6 +251,7 @@ uint64_t wg_function_address(const struct wg_ptx_module *m, const char *name);
 
 /* ---- facts about the launch (grid.c) ---- */
 uint32_t wg_run_sms(const struct wg_run *r);
+unsigned wg_run_cc(const struct wg_run *r); /* compute capability: 90 for 9.0 */
 uint64_t wg_run_grid_id(const struct wg_run *r);
 uint64_t wg_run_clock(const struct wg_warp *w); /* simulated SM cycles: moves with the warp's instructions */
 uint64_t wg_run_timer(const struct wg_warp *w); /* simulated nanoseconds */
