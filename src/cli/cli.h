@@ -29,7 +29,8 @@ struct wg_cli {
     bool check;           /* the command `check`: its own form of report */
     bool help, version;   /* --help, --version were given */
 };
-enum wg_cli_command { WG_CLI_P = 1, WG_CLI_X = 2, WG_CLI_R = 4, WG_CLI_N = 8, WG_CLI_F = 16, WG_CLI_C = 32 };
+enum wg_cli_command { WG_CLI_P = 1, WG_CLI_X = 2, WG_CLI_R = 4, WG_CLI_N = 8, WG_CLI_F = 16, WG_CLI_C = 32,
+                      WG_CLI_D = 64 /* not a command: a detail that the first screen of help leaves out */ };
 
 /* Parses argv[0..argc), the words after the command's name. With WG_CLI_P it stops at the first word that is no option:
  * that word and all that follow are `rest`. Returns false after printing a message. wg_cli_free frees the lists. */

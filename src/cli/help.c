@@ -100,7 +100,8 @@ static void options(FILE *out, unsigned commands)
             any |= (wg_option_table[k].commands & commands) != 0;
         if (any)
             fprintf(out, "%s:\n", wg_option_table[i].topic);
-        else if (wg_option_table[i].name && (wg_option_table[i].commands & commands))
+        else if (wg_option_table[i].name && (wg_option_table[i].commands & commands) &&
+                 (commands != WG_CLI_P || !(wg_option_table[i].commands & WG_CLI_D)))
             option_line(out, &wg_option_table[i]);
     }
 }
@@ -139,8 +140,10 @@ static void man_page(void)
             printf("*-%c*, ", p->short_name);
         printf("*--%s*%s%s%s\n\t%s\n\n", p->name, p->arg ? " _" : "", p->arg ? p->arg : "", p->arg ? "_" : "", p->help);
     }
-    for (size_t i = 0; i < NTOPICS; i++)
-        printf("# %s\n\n```\n%s```\n\n", topics[i].help, topics[i].text);
+    for (size_t i = 0; i < NTOPICS; i++) {
+        size_t n = strlen(topics[i].text);
+        printf("# %s\n\n```\n%s%s```\n\n", topics[i].help, topics[i].text, n && topics[i].text[n - 1] != '\n' ? "\n" : "");
+    }
 }
 
 static void completion(void)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define D WG_CLI_D
 #define P WG_CLI_P
 #define X WG_CLI_X
 #define R WG_CLI_R

@@ -119,14 +119,13 @@ static uint8_t source_lane(const struct wg_inst *i, const char *R, uint32_t l)
 H(observe_sync)
 {
     const struct wg_observer *o = &w->wk->run->g->observer;
-    uint32_t on = WG_ON, member[WG_LANES] = {0}, all = 0;
+    uint32_t on = WG_ON, member[WG_LANES] = {0};
     uint8_t source[WG_LANES];
     if (!on)
         return i + 1;
     for (uint32_t m = on; m; m &= m - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(m);
         member[l] = i->k2 & 4 ? *(uint32_t *)(R + i->f) : WG_VEC(uint32_t, i->f)[l];
-        all |= member[l];
     }
     if (member[__builtin_ctz(on)] & w->live & ~w->mask)
         return i + 1; /* some are still to come: this runs again when they are here */
