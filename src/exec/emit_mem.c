@@ -282,63 +282,6 @@ static void merge(struct wg_emit *e, struct wg_mem_desc *d)
     }
 }
 
-/* ---- announcing accesses ---- */
-uint8_t wg_access_scope_of(unsigned scope)
-{
-    switch (scope) {
-    case WG_SCOPE_CTA: return WG_ACCESS_CTA;
-    case WG_SCOPE_CLUSTER: return WG_ACCESS_CLUSTER;
-    case WG_SCOPE_SYS: return WG_ACCESS_SYSTEM;
-    default: return WG_ACCESS_GPU;
-    }
-}
-
-/* A compare-and-swap of the same place decides whether the value that a plain load took counts. */
-static bool guesses(const struct wg_emit *e, const struct wg_operand *m)
-{
-    for (uint32_t i = 0; i < e->fn->ninstrs; i++) {
-        const struct wg_instr *x = &e->fn->instrs[i];
-        if (x->op == WG_OP_ATOM && x->atom == WG_ATOM_CAS && x->ops[1].reg == m->reg && x->ops[1].sym == m->sym &&
-            x->ops[1].imm == m->imm)
-            return true;
-    }
-    return false;
-}
-
-/* Emits the announcement of the access d at a + disp, whose operand is m. Returns where it leaves the lanes that may go
- * on: the guard of the access itself. Call before its handler is chosen. */
-static uint32_t observe(struct wg_emit *e, struct wg_mem_desc *d, const struct wg_operand *m, uint32_t a, int32_t disp,
-                        enum wg_access_kind kind)
-{
-    const struct wg_instr *in = e->in;
-    if (!e->dec->o->observed)
-        return 0;
-    uint32_t slot = wg_emit_temp(e, 8);
-    struct wg_inst *i = wg_emit_guarded(e, WG_H_OBSERVE);
-    d->guarded = 1;
-    if (!i)
-        return slot;
-    bool vol = in->order == WG_ORDER_VOLATILE, atom = kind >= WG_ACCESS_ATOM;
-    d->scope = vol ? WG_ACCESS_SYSTEM : wg_access_scope_of(in->scope);
-    i->p = d;
-    i->a = a;
-    i->f = (uint32_t)disp;
-    i->d = slot;
-    i->e = (uint32_t)wg_provenance_of(e->dec, m, e->array);
-    i->k1 = kind;
-    i->k2 = (uint8_t)((atom || ordered(in) ? WG_OBSERVE_STRONG : 0) | (vol ? WG_OBSERVE_VOLATILE : 0) |
-                      (in->order == WG_ORDER_ACQUIRE || in->order == WG_ORDER_ACQ_REL ? WG_OBSERVE_ACQUIRE : 0) |
-                      (in->order == WG_ORDER_RELEASE || in->order == WG_ORDER_ACQ_REL ? WG_OBSERVE_RELEASE : 0) |
-                      (kind == WG_ACCESS_LOAD && guesses(e, m) ? WG_OBSERVE_GUESS : 0));
-    return slot;
-}
-static void observed(struct wg_inst *i, uint32_t slot)
-{
-    if (slot) {
-        i->pred = slot;
-        i->predx = 0;
-    }
-}
 
 static void load(struct wg_emit *e)
 {

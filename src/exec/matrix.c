@@ -127,11 +127,14 @@ static bool special(const struct decoded *x, const uint8_t *sel, unsigned row, u
 static void run8(const struct decoded *x, const uint8_t *sel, unsigned row, unsigned tile, unsigned k0, unsigned k1,
                  const struct part *c, unsigned up, unsigned fraction, uint32_t *out)
 {
-    v8 csig = {0}, cexp = {0}, top, low = {0}, high = {0}, limit = {31, 31, 31, 31, 31, 31, 31, 31};
+    v8 csig, cexp, top, low = {0}, high = {0}, limit = {31, 31, 31, 31, 31, 31, 31, 31};
+    uint32_t sig[8], exp[8]; /* element by element into a vector confuses gcc's warnings at AVX-512 */
     for (unsigned j = 0; j < 8; j++) {
-        csig[j] = c[j].special ? 0 : c[j].sig;
-        cexp[j] = c[j].special ? NOTHING : c[j].exp;
+        sig[j] = (uint32_t)(c[j].special ? 0 : c[j].sig);
+        exp[j] = (uint32_t)(c[j].special ? NOTHING : c[j].exp);
     }
+    memcpy(&csig, sig, sizeof csig);
+    memcpy(&cexp, exp, sizeof cexp);
     top = cexp;
     for (unsigned k = k0; k < k1; k++) {
         v8 e = x->bexp[sel ? sel[k] : k][tile] + x->aexp[row][k];
