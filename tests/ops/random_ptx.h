@@ -8,8 +8,8 @@ struct random_kernel {
     char *ptx; /* malloc'd; one entry "k" (u64 in, u64 out, u64 sums, u32 a, u32 b, u64 c) */
     unsigned grid[3], block[3];
 };
-/* To tell one fault from another: integers leaves out floating-point operations, avoid (may be NULL) lists words between
- * commas; variants with one of them in their name are left out, and so are the constructs branch, loop, switch, call,
- * carry, local, shared, global, red, barrier, warp. */
+/* To tell one fault from another: integers leaves out floating-point operations, avoid (may be NULL) lists words
+ * between commas; variants with one of them in their name are left out, and so are the constructs branch, loop, switch,
+ * call, carry, local, shared, global, red, barrier, warp. */
 struct random_kernel random_ptx(uint64_t seed, const struct ref_variant *v, size_t n, bool integers, const char *avoid);
 #endif

@@ -10,7 +10,7 @@ import tempfile
 
 program, seed, path = sys.argv[1:4]
 extra = sys.argv[4:]
-FIXED = re.compile(r'^\s*(\.|[{}]|\w+:|ret;|mov\.u32 %c\d|(mov|and)\.\w+ %t\d|//|st\.global\.\w+ \[%mine\+1[2-9]|st\.global\.\w+ \[%mine\+2)')
+FIXED = re.compile(r'^\s*(\.|[{}]|\w+:|ret;|setp\.\S+ %k,|mov\.u32 %c\d|(mov|and)\.\w+ %t\d|//|st\.global\.\w+ \[%mine\+1[2-9]|st\.global\.\w+ \[%mine\+2)')
 
 
 def outcome(lines):

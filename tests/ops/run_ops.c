@@ -1,5 +1,5 @@
-/* run_ops.c - runs every variant of legal.def on the engine in every operand class and under masks, and compares each lane
- * with the reference evaluator. run_ops [--full] [--only TEXT] [--part I/N] [--show N] */
+/* run_ops.c - runs every variant of legal.def on the engine in every operand class and under masks, and compares each
+ * lane with the reference evaluator. run_ops [--full] [--only TEXT] [--part I/N] [--show N] */
 #include "../ref/ref.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -114,7 +114,7 @@ static unsigned check_warp(const struct bench *b, struct tally *t, const struct 
         kind[l] = REF_EXACT;
     }
     if (on)
-        ref_run_warp(v, on, (const uint64_t (*)[REF_MAX])src, want, kind);
+        ref_run_warp(v, on, (const uint64_t(*)[REF_MAX])src, want, kind);
     for (unsigned l = 0; l < count; l++) {
         uint64_t got[REF_MAX];
         for (unsigned k = 0; k < v->ndst; k++)
@@ -157,7 +157,8 @@ static void run_plan(struct bench *b, struct tally *t, const struct ref_variant 
         for (int k = 0; k < 2 * REF_MAX; k++)
             args[5 + k] = &s[k];
         unsigned block = p->threads < BLOCK ? p->threads : BLOCK;
-        struct wg_launch l = {.size = sizeof l, .grid = {p->threads / block, 1, 1}, .block = {block, 1, 1}, .args = args};
+        struct wg_launch l = {
+            .size = sizeof l, .grid = {p->threads / block, 1, 1}, .block = {block, 1, 1}, .args = args};
         st = wg_launch(b->g, wg_module_kernel_at(m, 0), &l);
         b->launches++;
     }
@@ -209,13 +210,14 @@ static void run_variant(struct bench *b, struct tally *t, const struct ref_varia
             if (!(can >> k & 1))
                 continue;
             for (unsigned r = 0; r < 2; r++)
-                plans[n++] = (struct plan){style, 1u << k, r ? REF_GUARD : REF_ALL, masks[(turn + k) % 6],
-                                           (turn * 5 + k * 17 + r * 7) % 64, 64};
+                plans[n++] = (struct plan){
+                    style, 1u << k, r ? REF_GUARD : REF_ALL, masks[(turn + k) % 6], (turn * 5 + k * 17 + r * 7) % 64,
+                    64};
         }
         if (can & (can - 1) && style != REF_ALIAS)
             for (unsigned r = 0; r < 3; r++)
-                plans[n++] = (struct plan){style, can, (enum ref_mask)((turn + r) % 4), masks[(turn + r) % 6],
-                                           (turn * 3 + r * 11) % 64, 64};
+                plans[n++] = (struct plan){
+                    style, can, (enum ref_mask)((turn + r) % 4), masks[(turn + r) % 6], (turn * 3 + r * 11) % 64, 64};
     }
     for (unsigned i = 0; i < n && !t->bad; i++)
         if (full || (i + turn) % 5 == 0 || i == turn % n)
@@ -245,7 +247,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < n; i++) {
         if ((only && !strstr(v[i].mnemonic, only)) || i % parts != part)
             continue;
-        if (!b.g || b.launches > 2000) { /* profiles grow with each launch; counting handlers take turns with plain ones */
+        if (!b.g ||
+            b.launches > 2000) { /* profiles grow with each launch; counting handlers take turns with plain ones */
             wg_close(b.g);
             if (!bench_open(&b, tried / 300 % 2))
                 return 1;
@@ -257,7 +260,7 @@ int main(int argc, char **argv)
     }
     wg_close(b.g);
     free(v);
-    printf("%zu of %zu variants right in %u kernels and %u lanes; %zu refused by name, as documented\n", tried - bad - refused,
-           tried, t.kernels, t.lanes, refused);
+    printf("%zu of %zu variants right in %u kernels and %u lanes; %zu refused by name, as documented\n",
+           tried - bad - refused, tried, t.kernels, t.lanes, refused);
     return bad || !tried;
 }

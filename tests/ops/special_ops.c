@@ -5,15 +5,20 @@
 #include <string.h>
 #include <warpgrind/warpgrind.h>
 
-#define HEAD ".version 8.2\n.target sm_90\n.address_size 64\n.global .align 8 .b64 gv[4];\n.const .align 8 .b64 cv[2] = {7, 9};\n"
-#define ENTRY ".visible .entry k(.param .u64 out)\n{\n    .reg .b64 %o, %a<10>;\n    .reg .b32 %r<16>;\n    .reg .pred %p<4>;\n" \
-    "    ld.param.u64 %o, [out];\n    mov.u32 %r0, %tid.x;\n    mov.u32 %r1, %ctaid.x;\n    mov.u32 %r2, %ntid.x;\n" \
+#define HEAD                                                                                                           \
+    ".version 8.2\n.target sm_90\n.address_size 64\n.global .align 8 .b64 gv[4];\n.const .align 8 .b64 cv[2] = {7, "   \
+    "9};\n"
+#define ENTRY                                                                                                          \
+    ".visible .entry k(.param .u64 out)\n{\n    .reg .b64 %o, %a<10>;\n    .reg .b32 %r<16>;\n    .reg .pred %p<4>;\n" \
+    "    ld.param.u64 %o, [out];\n    mov.u32 %r0, %tid.x;\n    mov.u32 %r1, %ctaid.x;\n    mov.u32 %r2, %ntid.x;\n"   \
     "    mad.lo.u32 %r0, %r1, %r2, %r0;\n    mul.wide.u32 %a0, %r0, 32;\n    add.u64 %o, %o, %a0;\n"
 #define TAIL "    ret;\n}\n"
-#define SPACE(n, space, addr) "    isspacep." space " %p0, " addr ";\n    selp.u32 %r3, 1, 0, %p0;\n    shl.b32 %r3, %r3, " n \
+#define SPACE(n, space, addr)                                                                                          \
+    "    isspacep." space " %p0, " addr ";\n    selp.u32 %r3, 1, 0, %p0;\n    shl.b32 %r3, %r3, " n                    \
     ";\n    or.b32 %r4, %r4, %r3;\n"
-#define SPACES(addr) "    mov.u32 %r4, 0;\n" SPACE("0", "global", addr) SPACE("1", "shared", addr) SPACE("2", "local", addr) \
-    SPACE("3", "const", addr)
+#define SPACES(addr)                                                                                                   \
+    "    mov.u32 %r4, 0;\n" SPACE("0", "global", addr) SPACE("1", "shared", addr) SPACE("2", "local", addr)            \
+        SPACE("3", "const", addr)
 
 static const struct {
     const char *name, *ptx;
@@ -21,42 +26,73 @@ static const struct {
     uint32_t want[8]; /* of every thread */
 } cases[] = {
     {"generic addresses of shared memory go there and back",
-     HEAD ENTRY "    .shared .align 4 .b8 sh[256];\n    mov.u32 %r5, %tid.x;\n    shl.b32 %r6, %r5, 2;\n    mov.u64 %a1, sh;\n"
-     "    cvt.u64.u32 %a2, %r6;\n    add.u64 %a1, %a1, %a2;\n    cvta.shared.u64 %a3, %a1;\n    add.u32 %r7, %r5, 100;\n"
+     HEAD ENTRY
+     "    .shared .align 4 .b8 sh[256];\n    mov.u32 %r5, %tid.x;\n    shl.b32 %r6, %r5, 2;\n    mov.u64 %a1, sh;\n"
+     "    cvt.u64.u32 %a2, %r6;\n    add.u64 %a1, %a1, %a2;\n    cvta.shared.u64 %a3, %a1;\n    add.u32 %r7, %r5, "
+     "100;\n"
      "    st.u32 [%a3], %r7;\n    ld.shared.u32 %r8, [%a1];\n    sub.u32 %r8, %r8, %r5;\n    st.global.u32 [%o], %r8;\n"
      "    cvta.to.shared.u64 %a4, %a3;\n    setp.eq.u64 %p1, %a4, %a1;\n    selp.u32 %r9, 1, 0, %p1;\n"
-     "    st.global.u32 [%o+4], %r9;\n" SPACES("%a3") "    st.global.u32 [%o+8], %r4;\n" TAIL, 1, 0, {100, 1, 2}},
+     "    st.global.u32 [%o+4], %r9;\n" SPACES("%a3") "    st.global.u32 [%o+8], %r4;\n" TAIL,
+     1,
+     0,
+     {100, 1, 2}},
     {"generic addresses of global memory go there and back",
-     HEAD ENTRY "    mov.u64 %a1, gv;\n    cvta.global.u64 %a2, %a1;\n    cvta.to.global.u64 %a3, %a2;\n"
+     HEAD ENTRY
+     "    mov.u64 %a1, gv;\n    cvta.global.u64 %a2, %a1;\n    cvta.to.global.u64 %a3, %a2;\n"
      "    setp.eq.u64 %p1, %a3, %a1;\n    selp.u32 %r9, 1, 0, %p1;\n    st.global.u32 [%o], %r9;\n"
-     "    mov.u64 %a4, 41;\n    st.u64 [%a2+8], %a4;\n    ld.global.u32 %r8, [gv+8];\n    st.global.u32 [%o+4], %r8;\n"
-     SPACES("%a2") "    st.global.u32 [%o+8], %r4;\n    cvta.global.u64 %a5, gv+16;\n    sub.u64 %a5, %a5, %a2;\n"
-     "    cvt.u32.u64 %r9, %a5;\n    st.global.u32 [%o+12], %r9;\n" TAIL, 1, 0, {1, 41, 1, 16}},
+     "    mov.u64 %a4, 41;\n    st.u64 [%a2+8], %a4;\n    ld.global.u32 %r8, [gv+8];\n    st.global.u32 [%o+4], "
+     "%r8;\n" SPACES(
+         "%a2") "    st.global.u32 [%o+8], %r4;\n    cvta.global.u64 %a5, gv+16;\n    sub.u64 %a5, %a5, %a2;\n"
+                "    cvt.u32.u64 %r9, %a5;\n    st.global.u32 [%o+12], %r9;\n" TAIL,
+     1,
+     0,
+     {1, 41, 1, 16}},
     {"generic addresses of constants can be read",
-     HEAD ENTRY "    mov.u64 %a1, cv;\n    cvta.const.u64 %a2, %a1;\n    ld.u32 %r8, [%a2+8];\n    st.global.u32 [%o], %r8;\n"
-     "    ld.const.u32 %r9, [cv];\n    st.global.u32 [%o+4], %r9;\n" SPACES("%a2") "    st.global.u32 [%o+8], %r4;\n" TAIL,
-     1, 0, {9, 7, 8}},
+     HEAD ENTRY
+     "    mov.u64 %a1, cv;\n    cvta.const.u64 %a2, %a1;\n    ld.u32 %r8, [%a2+8];\n    st.global.u32 [%o], %r8;\n"
+     "    ld.const.u32 %r9, [cv];\n    st.global.u32 [%o+4], %r9;\n" SPACES(
+         "%a2") "    st.global.u32 [%o+8], %r4;\n" TAIL,
+     1,
+     0,
+     {9, 7, 8}},
     {"generic addresses of local memory go there and back",
-     HEAD ENTRY "    .local .align 8 .b8 mine[64];\n    mov.u64 %a1, mine;\n    cvta.local.u64 %a2, %a1;\n    mov.u32 %r5, %tid.x;\n"
-     "    st.u32 [%a2+12], %r5;\n    ld.local.u32 %r6, [mine+12];\n    sub.u32 %r6, %r6, %r5;\n    st.global.u32 [%o], %r6;\n"
-     "    cvta.to.local.u64 %a3, %a2;\n    setp.eq.u64 %p1, %a3, %a1;\n    selp.u32 %r9, 1, 0, %p1;\n"
-     "    st.global.u32 [%o+4], %r9;\n" SPACES("%a2") "    st.global.u32 [%o+8], %r4;\n" TAIL, 1, 0, {0, 1, 4}},
+     HEAD ENTRY "    .local .align 8 .b8 mine[64];\n    mov.u64 %a1, mine;\n    cvta.local.u64 %a2, %a1;\n    mov.u32 "
+                "%r5, %tid.x;\n"
+                "    st.u32 [%a2+12], %r5;\n    ld.local.u32 %r6, [mine+12];\n    sub.u32 %r6, %r6, %r5;\n    "
+                "st.global.u32 [%o], %r6;\n"
+                "    cvta.to.local.u64 %a3, %a2;\n    setp.eq.u64 %p1, %a3, %a1;\n    selp.u32 %r9, 1, 0, %p1;\n"
+                "    st.global.u32 [%o+4], %r9;\n" SPACES("%a2") "    st.global.u32 [%o+8], %r4;\n" TAIL,
+     1,
+     0,
+     {0, 1, 4}},
     {"alloca gives each thread memory, stackrestore takes it back",
      HEAD ENTRY "    mov.u32 %r5, %tid.x;\n    mov.u64 %a1, 40;\n    stacksave.u64 %a2;\n    alloca.u64 %a3, %a1, 16;\n"
-     "    st.local.u32 [%a3], %r5;\n    st.local.u32 [%a3+36], 5;\n    alloca.u64 %a4, %a1;\n    st.local.u32 [%a4], 77;\n"
-     "    st.local.u32 [%a4+36], 78;\n    ld.local.u32 %r6, [%a3];\n    sub.u32 %r6, %r6, %r5;\n    st.global.u32 [%o], %r6;\n"
-     "    ld.local.u32 %r7, [%a3+36];\n    st.global.u32 [%o+4], %r7;\n    and.b64 %a5, %a3, 15;\n    cvt.u32.u64 %r8, %a5;\n"
-     "    st.global.u32 [%o+8], %r8;\n    stackrestore.u64 %a2;\n    alloca.u64 %a6, %a1, 16;\n    setp.eq.u64 %p1, %a6, %a3;\n"
-     "    selp.u32 %r9, 1, 0, %p1;\n    st.global.u32 [%o+12], %r9;\n    stackrestore.u64 %a2;\n" TAIL, 1, 0, {0, 5, 0, 1}},
+                "    st.local.u32 [%a3], %r5;\n    st.local.u32 [%a3+36], 5;\n    alloca.u64 %a4, %a1;\n    "
+                "st.local.u32 [%a4], 77;\n"
+                "    st.local.u32 [%a4+36], 78;\n    ld.local.u32 %r6, [%a3];\n    sub.u32 %r6, %r6, %r5;\n    "
+                "st.global.u32 [%o], %r6;\n"
+                "    ld.local.u32 %r7, [%a3+36];\n    st.global.u32 [%o+4], %r7;\n    and.b64 %a5, %a3, 15;\n    "
+                "cvt.u32.u64 %r8, %a5;\n"
+                "    st.global.u32 [%o+8], %r8;\n    stackrestore.u64 %a2;\n    alloca.u64 %a6, %a1, 16;\n    "
+                "setp.eq.u64 %p1, %a6, %a3;\n"
+                "    selp.u32 %r9, 1, 0, %p1;\n    st.global.u32 [%o+12], %r9;\n    stackrestore.u64 %a2;\n" TAIL,
+     1,
+     0,
+     {0, 5, 0, 1}},
     {"shared addresses map into the other block of a cluster",
-     HEAD ENTRY "    .shared .align 4 .b32 word;\n    mov.u32 %r5, %cluster_ctarank;\n    add.u32 %r6, %r5, 50;\n"
+     HEAD ENTRY
+     "    .shared .align 4 .b32 word;\n    mov.u32 %r5, %cluster_ctarank;\n    add.u32 %r6, %r5, 50;\n"
      "    st.shared.u32 [word], %r6;\n    barrier.cluster.arrive;\n    barrier.cluster.wait;\n    mov.u64 %a1, word;\n"
      "    xor.b32 %r7, %r5, 1;\n    mapa.shared::cluster.u64 %a2, %a1, %r7;\n    ld.shared::cluster.u32 %r8, [%a2];\n"
      "    add.u32 %r8, %r8, %r5;\n    st.global.u32 [%o], %r8;\n    getctarank.shared::cluster.u64 %r9, %a2;\n"
      "    add.u32 %r9, %r9, %r5;\n    st.global.u32 [%o+4], %r9;\n    cvta.shared.u64 %a3, %a1;\n"
-     "    mapa.u64 %a4, %a3, %r5;\n    ld.u32 %r10, [%a4];\n    sub.u32 %r10, %r10, %r5;\n    st.global.u32 [%o+8], %r10;\n"
+     "    mapa.u64 %a4, %a3, %r5;\n    ld.u32 %r10, [%a4];\n    sub.u32 %r10, %r10, %r5;\n    st.global.u32 [%o+8], "
+     "%r10;\n"
      "    getctarank.u64 %r11, %a3;\n    sub.u32 %r11, %r11, %r5;\n    st.global.u32 [%o+12], %r11;\n"
-     "    barrier.cluster.arrive;\n    barrier.cluster.wait;\n" TAIL, 2, 2, {51, 1, 50, 0}},
+     "    barrier.cluster.arrive;\n    barrier.cluster.wait;\n" TAIL,
+     2,
+     2,
+     {51, 1, 50, 0}},
 };
 
 enum { SKIP = 2 };
@@ -76,8 +112,11 @@ static int run(const char *name, const char *ptx, unsigned grid, unsigned cluste
         st = wg_module_load(g, ptx, strlen(ptx), "special.ptx", NULL, &m);
     if (!st) {
         void *args[] = {&out};
-        struct wg_launch l = {.size = sizeof l, .grid = {grid, 1, 1}, .block = {THREADS, 1, 1}, .cluster = {cluster, cluster != 0,
-                              cluster != 0}, .args = args};
+        struct wg_launch l = {.size = sizeof l,
+                              .grid = {grid, 1, 1},
+                              .block = {THREADS, 1, 1},
+                              .cluster = {cluster, cluster != 0, cluster != 0},
+                              .args = args};
         st = wg_launch(g, wg_module_kernel_at(m, 0), &l);
     }
     int wrong = st == WG_UNSUPPORTED ? SKIP : st != WG_OK; /* refused by name: said, and not counted as passed */
@@ -87,7 +126,8 @@ static int run(const char *name, const char *ptx, unsigned grid, unsigned cluste
     for (unsigned i = 0; !st && !wrong && i < grid * THREADS; i++)
         for (unsigned k = 0; k < 8; k++)
             if (got[i * 8 + k] != want[k]) {
-                printf("%s: thread %u, number %u: %" PRIu32 ", expected %" PRIu32 "\n", name, i, k, got[i * 8 + k], want[k]);
+                printf("%s: thread %u, number %u: %" PRIu32 ", expected %" PRIu32 "\n", name, i, k, got[i * 8 + k],
+                       want[k]);
                 wrong = 1;
                 break;
             }

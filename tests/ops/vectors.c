@@ -3,8 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool bytes(FILE *f, void *p, size_t n) { return fread(p, 1, n, f) == n; }
-static bool word(FILE *f, uint32_t *x) { return bytes(f, x, 4); }
+static bool bytes(FILE *f, void *p, size_t n)
+{
+    return fread(p, 1, n, f) == n;
+}
+static bool word(FILE *f, uint32_t *x)
+{
+    return bytes(f, x, 4);
+}
 static char *text(FILE *f)
 {
     uint32_t n;

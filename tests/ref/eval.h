@@ -14,13 +14,19 @@ struct fmt {
 extern const struct fmt fmt_f16, fmt_bf16, fmt_f32, fmt_f64, fmt_tf32;
 const struct fmt *ref_fmt(enum wg_type t); /* of the element of a packed type; NULL: no float */
 
-static inline uint64_t mask_bits(unsigned n) { return n >= 64 ? ~0ull : (1ull << n) - 1; }
+static inline uint64_t mask_bits(unsigned n)
+{
+    return n >= 64 ? ~0ull : (1ull << n) - 1;
+}
 static inline int64_t sext(uint64_t v, unsigned n)
 {
     uint64_t s = 1ull << (n - 1);
     return (int64_t)(((v & mask_bits(n)) ^ s) - s);
 }
-static inline bool type_signed(enum wg_type t) { return wg_type_infos[t].kind == 'S'; }
+static inline bool type_signed(enum wg_type t)
+{
+    return wg_type_infos[t].kind == 'S';
+}
 /* The number an integer operand stands for. */
 static inline wide int_value(enum wg_type t, uint64_t v)
 {
@@ -31,13 +37,17 @@ static inline wide int_value(enum wg_type t, uint64_t v)
 bool num_isnan(const struct fmt *f, uint64_t v);
 bool num_isinf(const struct fmt *f, uint64_t v);
 bool num_issub(const struct fmt *f, uint64_t v);
-static inline bool num_sign(const struct fmt *f, uint64_t v) { return v >> (f->bits - 1) & 1; }
+static inline bool num_sign(const struct fmt *f, uint64_t v)
+{
+    return v >> (f->bits - 1) & 1;
+}
 uint64_t num_inf(const struct fmt *f, bool neg);
 uint64_t num_max(const struct fmt *f, bool neg);
 uint64_t num_zero(const struct fmt *f, bool neg);
-uint64_t num_flush(const struct fmt *f, uint64_t v); /* subnormal to zero of its sign */
+uint64_t num_flush(const struct fmt *f, uint64_t v);       /* subnormal to zero of its sign */
 void num_get(mpfr_t out, const struct fmt *f, uint64_t v); /* exact; out gets a precision that holds it */
-/* Round a value known with ternary t (as MPFR defines it) and at least man+1 bits. rnd 'n', 'z', 'm' (down), 'p' (up). */
+/* Round a value known with ternary t (as MPFR defines it) and at least man+1 bits. rnd 'n', 'z', 'm' (down), 'p' (up).
+ */
 uint64_t num_round(const struct fmt *f, mpfr_t x, int t, char rnd);
 /* The same where results that would be subnormal become zero: what is tiny before rounding goes. */
 uint64_t num_round_ftz(const struct fmt *f, mpfr_t x, int t, char rnd, bool ftz);

@@ -31,10 +31,18 @@ static uint64_t float_to_int(const struct ref_inst *in, enum wg_type to, enum wg
     mpfr_init(x);
     num_get(x, f, a);
     switch (num_rounding(in, 'z')) {
-    case 'n': mpfr_rint(x, x, MPFR_RNDN); break;
-    case 'z': mpfr_rint_trunc(x, x, MPFR_RNDN); break;
-    case 'm': mpfr_rint_floor(x, x, MPFR_RNDN); break;
-    default: mpfr_rint_ceil(x, x, MPFR_RNDN); break;
+    case 'n':
+        mpfr_rint(x, x, MPFR_RNDN);
+        break;
+    case 'z':
+        mpfr_rint_trunc(x, x, MPFR_RNDN);
+        break;
+    case 'm':
+        mpfr_rint_floor(x, x, MPFR_RNDN);
+        break;
+    default:
+        mpfr_rint_ceil(x, x, MPFR_RNDN);
+        break;
     }
     wide v;
     if (!mpfr_zero_p(x) && mpfr_get_exp(x) > 66) {
@@ -141,8 +149,8 @@ static uint64_t float_to_float(const struct ref_inst *in, const struct fmt *to, 
     return limit(in, to, d);
 }
 
-/* tf32 keeps 10 bits of a float's mantissa. .rna rounds ties away, and as measured is nothing but that integer addition,
- * for infinities and NaNs too; satfinite then steps down once. */
+/* tf32 keeps 10 bits of a float's mantissa. .rna rounds ties away, and as measured is nothing but that integer
+ * addition, for infinities and NaNs too; satfinite then steps down once. */
 static uint64_t to_tf32(const struct ref_inst *in, uint64_t a)
 {
     if (!ref_has(in, "rna"))
@@ -204,7 +212,8 @@ static uint64_t from_fp8(const struct ref_inst *in, bool e4m3, uint64_t a)
     return ref_has(in, "relu") && h >> 15 ? 0 : h;
 }
 
-static enum ref_kind fp8(const struct ref_inst *in, enum wg_type to, enum wg_type from, const uint64_t *s, uint64_t *dst)
+static enum ref_kind fp8(const struct ref_inst *in, enum wg_type to, enum wg_type from, const uint64_t *s,
+                         uint64_t *dst)
 {
     bool back = from == WG_T_E4M3X2 || from == WG_T_E5M2X2;
     bool e4m3 = (back ? from : to) == WG_T_E4M3X2;

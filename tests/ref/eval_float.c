@@ -63,19 +63,26 @@ static uint64_t fused(const struct fmt *f, uint64_t a, uint64_t b, uint64_t c, c
 static int unary_mpfr(enum wg_op op, mpfr_t r, const mpfr_t x, mpfr_rnd_t m)
 {
     switch (op) {
-    case WG_OP_RCP: return mpfr_ui_div(r, 1, x, m);
-    case WG_OP_SQRT: return mpfr_sqrt(r, x, m);
+    case WG_OP_RCP:
+        return mpfr_ui_div(r, 1, x, m);
+    case WG_OP_SQRT:
+        return mpfr_sqrt(r, x, m);
     case WG_OP_RSQRT:
         if (mpfr_zero_p(x)) { /* of -0: -inf, unlike MPFR */
             mpfr_set_inf(r, mpfr_signbit(x) ? -1 : 1);
             return 0;
         }
         return mpfr_rec_sqrt(r, x, m);
-    case WG_OP_SIN: return mpfr_sin(r, x, m);
-    case WG_OP_COS: return mpfr_cos(r, x, m);
-    case WG_OP_LG2: return mpfr_log2(r, x, m);
-    case WG_OP_EX2: return mpfr_exp2(r, x, m);
-    default: return mpfr_tanh(r, x, m);
+    case WG_OP_SIN:
+        return mpfr_sin(r, x, m);
+    case WG_OP_COS:
+        return mpfr_cos(r, x, m);
+    case WG_OP_LG2:
+        return mpfr_log2(r, x, m);
+    case WG_OP_EX2:
+        return mpfr_exp2(r, x, m);
+    default:
+        return mpfr_tanh(r, x, m);
     }
 }
 
@@ -157,14 +164,23 @@ static uint64_t one_element(const struct ref_inst *in, const struct fmt *f, uint
     case WG_OP_ADD:
     case WG_OP_SUB:
     case WG_OP_MUL:
-    case WG_OP_DIV: d = binary(in->op, f, a, b, rnd, ftz); break;
+    case WG_OP_DIV:
+        d = binary(in->op, f, a, b, rnd, ftz);
+        break;
     case WG_OP_MAD:
-    case WG_OP_FMA: d = fused(f, a, b, c, rnd, ftz); break;
-    case WG_OP_ABS: return num_isnan(f, a) ? num_quiet(f, a) : a & ~top;
-    case WG_OP_NEG: return num_isnan(f, a) ? num_quiet(f, a) : a ^ top;
+    case WG_OP_FMA:
+        d = fused(f, a, b, c, rnd, ftz);
+        break;
+    case WG_OP_ABS:
+        return num_isnan(f, a) ? num_quiet(f, a) : a & ~top;
+    case WG_OP_NEG:
+        return num_isnan(f, a) ? num_quiet(f, a) : a ^ top;
     case WG_OP_MIN:
-    case WG_OP_MAX: return min_max(in, f, a, b);
-    default: d = unary(in->op, f, a, rnd, ftz); break;
+    case WG_OP_MAX:
+        return min_max(in, f, a, b);
+    default:
+        d = unary(in->op, f, a, rnd, ftz);
+        break;
     }
     return finish(in, f, d);
 }
@@ -220,24 +236,36 @@ static double error_of(const struct ref_inst *in, const struct fmt *f, const uin
     return r;
 }
 
-struct bound { char how; double max; }; /* 'a' absolute, 'r' relative, 'u' units in the last place */
+struct bound {
+    char how;
+    double max;
+}; /* 'a' absolute, 'r' relative, 'u' units in the last place */
 
 static struct bound bound_of(const struct ref_inst *in, const struct fmt *f, double x)
 {
     bool half = f == &fmt_f16, brain = f == &fmt_bf16, single = f == &fmt_f32;
     switch (in->op) {
-    case WG_OP_DIV: return (struct bound){'u', 2};
-    case WG_OP_RCP: return single ? (struct bound){'u', 1} : (struct bound){'r', ldexp(1, -19)};
-    case WG_OP_SQRT: return (struct bound){'r', ldexp(1, -23)};
-    case WG_OP_RSQRT: return single ? (struct bound){'r', exp2(-22.9)} : (struct bound){'r', ldexp(1, -19)};
+    case WG_OP_DIV:
+        return (struct bound){'u', 2};
+    case WG_OP_RCP:
+        return single ? (struct bound){'u', 1} : (struct bound){'r', ldexp(1, -19)};
+    case WG_OP_SQRT:
+        return (struct bound){'r', ldexp(1, -23)};
+    case WG_OP_RSQRT:
+        return single ? (struct bound){'r', exp2(-22.9)} : (struct bound){'r', ldexp(1, -19)};
     case WG_OP_SIN:
-    case WG_OP_COS: return (struct bound){'a', fabs(x) <= 2 * M_PI ? exp2(-20.5) : exp2(-14.7)};
-    case WG_OP_LG2: return x > 0.5 && x < 2 ? (struct bound){'a', ldexp(1, -22)} : (struct bound){'r', ldexp(1, -22)};
+    case WG_OP_COS:
+        return (struct bound){'a', fabs(x) <= 2 * M_PI ? exp2(-20.5) : exp2(-14.7)};
+    case WG_OP_LG2:
+        return x > 0.5 && x < 2 ? (struct bound){'a', ldexp(1, -22)} : (struct bound){'r', ldexp(1, -22)};
     case WG_OP_EX2:
-        return half ? (struct bound){'r', exp2(-9.9)} : brain ? (struct bound){'r', ldexp(1, -7)} : (struct bound){'u', 2};
+        return half    ? (struct bound){'r', exp2(-9.9)}
+               : brain ? (struct bound){'r', ldexp(1, -7)}
+                       : (struct bound){'u', 2};
     default: /* tanh */
-        return half ? (struct bound){'a', exp2(-10.987)} : brain ? (struct bound){'a', ldexp(1, -8)}
-                                                                 : (struct bound){'r', ldexp(1, -11)};
+        return half    ? (struct bound){'a', exp2(-10.987)}
+               : brain ? (struct bound){'a', ldexp(1, -8)}
+                       : (struct bound){'r', ldexp(1, -11)};
     }
 }
 
@@ -276,15 +304,16 @@ static bool accept_element(const struct ref_inst *in, const struct fmt *f, const
     struct bound b = bound_of(in, f, x);
     if (num_isinf(f, want) || num_isinf(f, got)) { /* one side of the overflow threshold, within the bound */
         uint64_t other = num_isinf(f, want) ? got : want;
-        return num_sign(f, got) == num_sign(f, want) && b.how != 'a' && (other & ~num_zero(f, true)) >= num_inf(f, 0) - 2 &&
-               fabs(x) != 0 && isfinite(x);
+        return num_sign(f, got) == num_sign(f, want) && b.how != 'a' &&
+               (other & ~num_zero(f, true)) >= num_inf(f, 0) - 2 && fabs(x) != 0 && isfinite(x);
     }
     double extra = b.how == 'r' && f != &fmt_f64 ? ldexp(1, -(int)f->man - 1) : 0; /* the result's own rounding */
     if (b.how == 'a')
         extra = fabs(to_double(f, want)) * ldexp(1, -(int)f->man - 1);
-    if (b.how != 'a' && (num_issub(f, want) || num_issub(f, got) || (ftz && (got & ~num_zero(f, true)) == 0))) /* bounds hold where results are normal */
-        return error_of(in, f, s, got, 'a') <= (ftz ? ldexp(1, 2 - (1 << (f->exp - 1))) :
-                                                      ldexp(4, 2 - (1 << (f->exp - 1)) - (int)f->man));
+    if (b.how != 'a' && (num_issub(f, want) || num_issub(f, got) ||
+                         (ftz && (got & ~num_zero(f, true)) == 0))) /* bounds hold where results are normal */
+        return error_of(in, f, s, got, 'a') <=
+               (ftz ? ldexp(1, 2 - (1 << (f->exp - 1))) : ldexp(4, 2 - (1 << (f->exp - 1)) - (int)f->man));
     return error_of(in, f, s, got, b.how) <= b.max + extra;
 }
 

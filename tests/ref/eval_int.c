@@ -1,4 +1,4 @@
-/* eval_int.c - integer, logic, shift and bit-field operations, each bit or each number at a time as the ISA text says. */
+/* eval_int.c - integer, logic, shift and bit-field operations, one bit or one number at a time as the ISA text says. */
 #include "eval.h"
 #include <string.h>
 
@@ -10,7 +10,10 @@ static wide clamp(wide v, enum wg_type t)
     return v < lo ? lo : v > hi ? hi : v;
 }
 
-static uint64_t low(wide v, unsigned n) { return (uint64_t)v & mask_bits(n); }
+static uint64_t low(wide v, unsigned n)
+{
+    return (uint64_t)v & mask_bits(n);
+}
 
 /* a op b + carry in n bits, and what leaves at the top; borrow for subtraction. */
 static void with_carry(const struct ref_inst *in, unsigned n, uint64_t a, uint64_t b, bool sub, bool use, uint64_t *dst)
@@ -239,8 +242,8 @@ static enum ref_kind permute(const struct ref_inst *in, const uint64_t *s, uint6
     /* byte numbers for result bytes 3, 2, 1, 0 under control values 0..3 */
     static const struct {
         const char *mode, *pick[4];
-    } modes[] = {{"f4e", {"3210", "4321", "5432", "6543"}},  {"b4e", {"5670", "6701", "7012", "0123"}},
-                 {"rc8", {"0000", "1111", "2222", "3333"}},  {"ecl", {"3210", "3211", "3222", "3333"}},
+    } modes[] = {{"f4e", {"3210", "4321", "5432", "6543"}}, {"b4e", {"5670", "6701", "7012", "0123"}},
+                 {"rc8", {"0000", "1111", "2222", "3333"}}, {"ecl", {"3210", "3211", "3222", "3333"}},
                  {"ecr", {"0000", "1110", "2210", "3210"}}, {"rc16", {"1010", "3232", "1010", "3232"}}};
     uint64_t both = (s[1] & 0xffffffff) << 32 | (s[0] & 0xffffffff), d = 0;
     const char *pick = NULL;
@@ -287,24 +290,37 @@ enum ref_kind eval_int(const struct ref_inst *in, const uint64_t *s, uint64_t *d
             with_carry(in, n, s[0], s[1], in->op == WG_OP_SUB, false, dst);
         return REF_EXACT;
     }
-    case WG_OP_ADDC: with_carry(in, n, s[0], s[1], false, true, dst); return REF_EXACT;
-    case WG_OP_SUBC: with_carry(in, n, s[0], s[1], true, true, dst); return REF_EXACT;
+    case WG_OP_ADDC:
+        with_carry(in, n, s[0], s[1], false, true, dst);
+        return REF_EXACT;
+    case WG_OP_SUBC:
+        with_carry(in, n, s[0], s[1], true, true, dst);
+        return REF_EXACT;
     case WG_OP_MUL:
     case WG_OP_MAD:
-    case WG_OP_MADC: return multiply(in, s, dst);
+    case WG_OP_MADC:
+        return multiply(in, s, dst);
     case WG_OP_MUL24:
-    case WG_OP_MAD24: return multiply24(in, s, dst);
+    case WG_OP_MAD24:
+        return multiply24(in, s, dst);
     case WG_OP_SAD: {
         wide b = int_value(t, s[1]);
         d = low(int_value(t, s[2]) + (a < b ? b - a : a - b), n);
         break;
     }
     case WG_OP_DIV:
-    case WG_OP_REM: return divide(in, s, dst);
-    case WG_OP_ABS: d = low(a < 0 ? -a : a, n); break;
-    case WG_OP_NEG: d = low(-a, n); break;
+    case WG_OP_REM:
+        return divide(in, s, dst);
+    case WG_OP_ABS:
+        d = low(a < 0 ? -a : a, n);
+        break;
+    case WG_OP_NEG:
+        d = low(-a, n);
+        break;
     case WG_OP_MIN:
-    case WG_OP_MAX: d = min_max(in, t, s[0], s[1]); break;
+    case WG_OP_MAX:
+        d = min_max(in, t, s[0], s[1]);
+        break;
     case WG_OP_POPC:
         for (unsigned i = 0; i < n; i++)
             d += s[0] >> i & 1;
@@ -313,8 +329,11 @@ enum ref_kind eval_int(const struct ref_inst *in, const uint64_t *s, uint64_t *d
         while (d < n && !(s[0] >> (n - 1 - d) & 1))
             d++;
         break;
-    case WG_OP_BFIND: d = find(in, n, s[0] & mask_bits(n)); break;
-    case WG_OP_FNS: return nth_set(s, dst);
+    case WG_OP_BFIND:
+        d = find(in, n, s[0] & mask_bits(n));
+        break;
+    case WG_OP_FNS:
+        return nth_set(s, dst);
     case WG_OP_BREV:
         for (unsigned i = 0; i < n; i++)
             d |= (s[0] >> i & 1) << (n - 1 - i);
@@ -325,21 +344,35 @@ enum ref_kind eval_int(const struct ref_inst *in, const uint64_t *s, uint64_t *d
     case WG_OP_BFI:
         dst[0] = insert(n, s[0], s[1], s[2] & 0xff, s[3] & 0xff);
         return field_kind(n, s[2], s[3]);
-    case WG_OP_BMSK: d = bitmask(ref_has(in, "wrap"), (uint32_t)s[0], (uint32_t)s[1]); break;
-    case WG_OP_SZEXT: d = extend(ref_has(in, "wrap"), type_signed(t), (uint32_t)s[0], (uint32_t)s[1]); break;
+    case WG_OP_BMSK:
+        d = bitmask(ref_has(in, "wrap"), (uint32_t)s[0], (uint32_t)s[1]);
+        break;
+    case WG_OP_SZEXT:
+        d = extend(ref_has(in, "wrap"), type_signed(t), (uint32_t)s[0], (uint32_t)s[1]);
+        break;
     case WG_OP_DP4A:
-    case WG_OP_DP2A: return dot(in, s, dst);
+    case WG_OP_DP2A:
+        return dot(in, s, dst);
     case WG_OP_AND:
     case WG_OP_OR:
     case WG_OP_XOR:
-    case WG_OP_NOT: d = logic(in->op, s[0], in->op == WG_OP_NOT ? 0 : s[1], n); break;
-    case WG_OP_CNOT: d = (s[0] & mask_bits(n)) == 0; break;
-    case WG_OP_LOP3: return lookup3(in, s, dst);
+    case WG_OP_NOT:
+        d = logic(in->op, s[0], in->op == WG_OP_NOT ? 0 : s[1], n);
+        break;
+    case WG_OP_CNOT:
+        d = (s[0] & mask_bits(n)) == 0;
+        break;
+    case WG_OP_LOP3:
+        return lookup3(in, s, dst);
     case WG_OP_SHL:
-    case WG_OP_SHR: return shift(in, s, dst);
-    case WG_OP_SHF: return funnel(in, s, dst);
-    case WG_OP_PRMT: return permute(in, s, dst);
-    default: return REF_UNKNOWN;
+    case WG_OP_SHR:
+        return shift(in, s, dst);
+    case WG_OP_SHF:
+        return funnel(in, s, dst);
+    case WG_OP_PRMT:
+        return permute(in, s, dst);
+    default:
+        return REF_UNKNOWN;
     }
     dst[0] = d;
     return REF_EXACT;

@@ -19,8 +19,12 @@ static wide part(uint64_t v, const char *sel, bool sg)
 
 static bool holds(const struct ref_inst *in, wide a, wide b)
 {
-    return ref_has(in, "eq") ? a == b : ref_has(in, "ne") ? a != b : ref_has(in, "lt") ? a < b
-           : ref_has(in, "le") ? a <= b : ref_has(in, "gt") ? a > b : a >= b;
+    return ref_has(in, "eq")   ? a == b
+           : ref_has(in, "ne") ? a != b
+           : ref_has(in, "lt") ? a < b
+           : ref_has(in, "le") ? a <= b
+           : ref_has(in, "gt") ? a > b
+                               : a >= b;
 }
 
 /* .mad: a*b + c in 128 bits, negations by complement, optional scale and clamp */
@@ -57,12 +61,24 @@ static enum ref_kind scalar(const struct ref_inst *in, const uint64_t *s, uint64
     const char *dsel = in->sel[0];
     unsigned n = *dsel == 'b' ? 8 : *dsel == 'h' ? 16 : 32;
     switch (in->op) {
-    case WG_OP_VADD: t = a + b; break;
-    case WG_OP_VSUB: t = a - b; break;
-    case WG_OP_VABSDIFF: t = a < b ? b - a : a - b; break;
-    case WG_OP_VMIN: t = a < b ? a : b; break;
-    case WG_OP_VMAX: t = a > b ? a : b; break;
-    case WG_OP_VSET: t = holds(in, a, b); break;
+    case WG_OP_VADD:
+        t = a + b;
+        break;
+    case WG_OP_VSUB:
+        t = a - b;
+        break;
+    case WG_OP_VABSDIFF:
+        t = a < b ? b - a : a - b;
+        break;
+    case WG_OP_VMIN:
+        t = a < b ? a : b;
+        break;
+    case WG_OP_VMAX:
+        t = a > b ? a : b;
+        break;
+    case WG_OP_VSET:
+        t = holds(in, a, b);
+        break;
     default: /* shifts */
         b = ref_has(in, "clamp") ? (b > 32 ? 32 : b) : b & 31;
         t = in->op == WG_OP_VSHL ? a * ((wide)1 << (int)b) : a >> (int)b;
@@ -90,18 +106,25 @@ static wide lane_op(const struct ref_inst *in, wide a, wide b)
 {
     switch (in->op) {
     case WG_OP_VADD2:
-    case WG_OP_VADD4: return a + b;
+    case WG_OP_VADD4:
+        return a + b;
     case WG_OP_VSUB2:
-    case WG_OP_VSUB4: return a - b;
+    case WG_OP_VSUB4:
+        return a - b;
     case WG_OP_VAVRG2:
-    case WG_OP_VAVRG4: return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
+    case WG_OP_VAVRG4:
+        return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
     case WG_OP_VABSDIFF2:
-    case WG_OP_VABSDIFF4: return a < b ? b - a : a - b;
+    case WG_OP_VABSDIFF4:
+        return a < b ? b - a : a - b;
     case WG_OP_VMIN2:
-    case WG_OP_VMIN4: return a < b ? a : b;
+    case WG_OP_VMIN4:
+        return a < b ? a : b;
     case WG_OP_VMAX2:
-    case WG_OP_VMAX4: return a > b ? a : b;
-    default: return holds(in, a, b);
+    case WG_OP_VMAX4:
+        return a > b ? a : b;
+    default:
+        return holds(in, a, b);
     }
 }
 

@@ -90,10 +90,14 @@ enum ref_kind ref_warp(const struct ref_inst *in, uint32_t active, const uint64_
                        uint64_t dst[REF_WARP][REF_MAX])
 {
     switch (in->op) {
-    case WG_OP_SHFL: return shuffle(in, active, src, dst);
-    case WG_OP_VOTE: return vote(in, active, src, dst);
-    case WG_OP_MATCH: return match(in, active, src, dst);
-    case WG_OP_REDUX: return reduce(in, active, src, dst);
+    case WG_OP_SHFL:
+        return shuffle(in, active, src, dst);
+    case WG_OP_VOTE:
+        return vote(in, active, src, dst);
+    case WG_OP_MATCH:
+        return match(in, active, src, dst);
+    case WG_OP_REDUX:
+        return reduce(in, active, src, dst);
     case WG_OP_ACTIVEMASK:
     case WG_OP_ELECT:
         for (int l = 0; l < REF_WARP; l++)
@@ -102,7 +106,8 @@ enum ref_kind ref_warp(const struct ref_inst *in, uint32_t active, const uint64_
                 dst[l][1] = l == __builtin_ctz(active);
             }
         return REF_EXACT;
-    default: return REF_UNKNOWN;
+    default:
+        return REF_UNKNOWN;
     }
 }
 

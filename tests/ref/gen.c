@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put32(FILE *f, uint32_t x) { fwrite(&x, 4, 1, f); }
+static void put32(FILE *f, uint32_t x)
+{
+    fwrite(&x, 4, 1, f);
+}
 static void put_text(FILE *f, const char *s)
 {
     put32(f, (uint32_t)strlen(s));

@@ -1,4 +1,4 @@
-/* interp.c - the scalar interpreter: plain state per thread, memory as bytes, arithmetic from the reference evaluator. */
+/* interp.c - the scalar interpreter: plain state per thread, memory as bytes, arithmetic from the evaluator. */
 #include "interp.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -7,8 +7,8 @@
 
 /* Windows of the generic address space; global addresses are what they are. */
 #define SHARED_WINDOW 0x7100000000000000ull
-#define LOCAL_WINDOW 0x7200000000000000ull
-#define WINDOW_MASK 0xff00000000000000ull
+#define LOCAL_WINDOW  0x7200000000000000ull
+#define WINDOW_MASK   0xff00000000000000ull
 enum { LOCAL_BYTES = 4096, FRAMES = 8 };
 
 enum state { RUN, WARP, BARRIER, ENDED, BROKEN };
@@ -17,8 +17,8 @@ struct frame {
     const struct wg_function *f;
     const struct ref_inst *code; /* decoded mnemonics of f */
     uint64_t *regs;
-    uint8_t *params;             /* .param variables: of the call that made it, then its own locals */
-    uint64_t *offset;            /* of the n-th local variable in its space */
+    uint8_t *params;  /* .param variables: of the call that made it, then its own locals */
+    uint64_t *offset; /* of the n-th local variable in its space */
     uint32_t pc;
 };
 struct thread {
@@ -44,7 +44,8 @@ struct machine {
     bool broken;
 };
 
-__attribute__((format(printf, 3, 4))) static void broken(struct thread *t, const struct wg_instr *in, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void broken(struct thread *t, const struct wg_instr *in, const char *fmt,
+                                                         ...)
 {
     struct machine *m = t->m;
     t->state = BROKEN;
@@ -59,8 +60,14 @@ __attribute__((format(printf, 3, 4))) static void broken(struct thread *t, const
     snprintf(m->err, m->errn, "line %u, thread %u: %s: %.*s", in->ptx_line, t->id, what, (int)in->text_len, in->text);
 }
 
-static uint64_t ones(unsigned bits) { return bits >= 64 ? ~0ull : (1ull << bits) - 1; }
-static struct frame *top(struct thread *t) { return &t->frame[t->depth]; }
+static uint64_t ones(unsigned bits)
+{
+    return bits >= 64 ? ~0ull : (1ull << bits) - 1;
+}
+static struct frame *top(struct thread *t)
+{
+    return &t->frame[t->depth];
+}
 
 /* ---- memory ---- */
 static uint8_t *in_region(const struct machine *m, uint64_t a, uint64_t n)
@@ -87,10 +94,14 @@ static uint8_t *at(struct thread *t, enum wg_space space, uint64_t a, uint64_t n
             a &= ~WINDOW_MASK;
     }
     switch (space) {
-    case WG_SPACE_SHARED: return within(t->m->shared, t->m->shared_bytes, a, n);
-    case WG_SPACE_LOCAL: return within(t->local, LOCAL_BYTES, a, n);
-    case WG_SPACE_PARAM: return top(t)->params + a;
-    default: return in_region(t->m, a, n);
+    case WG_SPACE_SHARED:
+        return within(t->m->shared, t->m->shared_bytes, a, n);
+    case WG_SPACE_LOCAL:
+        return within(t->local, LOCAL_BYTES, a, n);
+    case WG_SPACE_PARAM:
+        return top(t)->params + a;
+    default:
+        return in_region(t->m, a, n);
     }
 }
 
@@ -116,24 +127,36 @@ static uint64_t sreg(const struct thread *t, int s)
     switch (s) {
     case WG_SREG_TID_X:
     case WG_SREG_TID_Y:
-    case WG_SREG_TID_Z: return t->tid[s - WG_SREG_TID_X];
+    case WG_SREG_TID_Z:
+        return t->tid[s - WG_SREG_TID_X];
     case WG_SREG_NTID_X:
     case WG_SREG_NTID_Y:
-    case WG_SREG_NTID_Z: return l->block[s - WG_SREG_NTID_X];
+    case WG_SREG_NTID_Z:
+        return l->block[s - WG_SREG_NTID_X];
     case WG_SREG_CTAID_X:
     case WG_SREG_CTAID_Y:
-    case WG_SREG_CTAID_Z: return t->m->ctaid[s - WG_SREG_CTAID_X];
+    case WG_SREG_CTAID_Z:
+        return t->m->ctaid[s - WG_SREG_CTAID_X];
     case WG_SREG_NCTAID_X:
     case WG_SREG_NCTAID_Y:
-    case WG_SREG_NCTAID_Z: return l->grid[s - WG_SREG_NCTAID_X];
-    case WG_SREG_LANEID: return t->lane;
-    case WG_SREG_WARPID: return t->id / REF_WARP;
-    case WG_SREG_LANEMASK_EQ: return 1ull << t->lane;
-    case WG_SREG_LANEMASK_LT: return below;
-    case WG_SREG_LANEMASK_LE: return below | 1ull << t->lane;
-    case WG_SREG_LANEMASK_GT: return ~(below | 1ull << t->lane) & 0xffffffff;
-    case WG_SREG_LANEMASK_GE: return ~below & 0xffffffff;
-    default: return 0;
+    case WG_SREG_NCTAID_Z:
+        return l->grid[s - WG_SREG_NCTAID_X];
+    case WG_SREG_LANEID:
+        return t->lane;
+    case WG_SREG_WARPID:
+        return t->id / REF_WARP;
+    case WG_SREG_LANEMASK_EQ:
+        return 1ull << t->lane;
+    case WG_SREG_LANEMASK_LT:
+        return below;
+    case WG_SREG_LANEMASK_LE:
+        return below | 1ull << t->lane;
+    case WG_SREG_LANEMASK_GT:
+        return ~(below | 1ull << t->lane) & 0xffffffff;
+    case WG_SREG_LANEMASK_GE:
+        return ~below & 0xffffffff;
+    default:
+        return 0;
     }
 }
 
@@ -142,7 +165,8 @@ static uint64_t value(struct thread *t, const struct wg_instr *in, const struct 
 {
     const struct frame *f = top(t);
     switch (o->kind) {
-    case WG_OPERAND_REG: return f->regs[o->reg] ^ (o->neg ? 1 : 0);
+    case WG_OPERAND_REG:
+        return f->regs[o->reg] ^ (o->neg ? 1 : 0);
     case WG_OPERAND_IMM: {
         if (!o->is_float || ty != WG_T_F32)
             return (uint64_t)o->imm & ones(ty == WG_T_PRED ? 1 : wg_type_bytes(ty) * 8);
@@ -153,8 +177,10 @@ static uint64_t value(struct thread *t, const struct wg_instr *in, const struct 
         memcpy(&b, &x, 4);
         return b;
     }
-    case WG_OPERAND_SREG: return sreg(t, o->sreg);
-    case WG_OPERAND_SYMBOL: return symbol_address(t, o->sym) + (uint64_t)o->imm;
+    case WG_OPERAND_SREG:
+        return sreg(t, o->sreg);
+    case WG_OPERAND_SYMBOL:
+        return symbol_address(t, o->sym) + (uint64_t)o->imm;
     case WG_OPERAND_VEC: { /* elements end to end */
         uint64_t v = 0;
         unsigned w = ref_width(ty) / o->nelems;
@@ -162,7 +188,9 @@ static uint64_t value(struct thread *t, const struct wg_instr *in, const struct 
             v |= (value(t, in, &o->elems[i], ty) & ones(w)) << (i * w);
         return v;
     }
-    default: broken(t, in, "operand kind %d", o->kind); return 0;
+    default:
+        broken(t, in, "operand kind %d", o->kind);
+        return 0;
     }
 }
 
@@ -194,24 +222,38 @@ static uint64_t address(struct thread *t, const struct wg_operand *o)
 /* Type under which source number k of an instruction is read. */
 static enum wg_type source_type(const struct wg_instr *in, unsigned k)
 {
-    enum wg_type first = (enum wg_type)in->type[0], last = in->ntypes ? (enum wg_type)in->type[in->ntypes - 1] : WG_T_B32;
+    enum wg_type first = (enum wg_type)in->type[0],
+                 last = in->ntypes ? (enum wg_type)in->type[in->ntypes - 1] : WG_T_B32;
     switch (in->op) {
     case WG_OP_SHL:
-    case WG_OP_SHR: return k == 1 ? WG_T_U32 : first;
-    case WG_OP_BFE: return k >= 1 ? WG_T_U32 : first;
-    case WG_OP_BFI: return k >= 2 ? WG_T_U32 : first;
-    case WG_OP_MAD: return k == 2 && in->half == WG_HALF_WIDE ? (wg_type_bytes(first) == 2 ? WG_T_B32 : WG_T_B64) : first;
-    case WG_OP_SLCT: return k == 2 ? last : first;
-    case WG_OP_SELP: return k == 2 ? WG_T_PRED : first;
+    case WG_OP_SHR:
+        return k == 1 ? WG_T_U32 : first;
+    case WG_OP_BFE:
+        return k >= 1 ? WG_T_U32 : first;
+    case WG_OP_BFI:
+        return k >= 2 ? WG_T_U32 : first;
+    case WG_OP_MAD:
+        return k == 2 && in->half == WG_HALF_WIDE ? (wg_type_bytes(first) == 2 ? WG_T_B32 : WG_T_B64) : first;
+    case WG_OP_SLCT:
+        return k == 2 ? last : first;
+    case WG_OP_SELP:
+        return k == 2 ? WG_T_PRED : first;
     case WG_OP_SETP:
-    case WG_OP_SET: return k == 2 ? WG_T_PRED : last;
-    case WG_OP_LOP3: return k == 4 ? WG_T_PRED : WG_T_B32;
-    case WG_OP_VOTE: return k == 0 ? WG_T_PRED : WG_T_B32;
-    case WG_OP_SHFL: return WG_T_B32;
+    case WG_OP_SET:
+        return k == 2 ? WG_T_PRED : last;
+    case WG_OP_LOP3:
+        return k == 4 ? WG_T_PRED : WG_T_B32;
+    case WG_OP_VOTE:
+        return k == 0 ? WG_T_PRED : WG_T_B32;
+    case WG_OP_SHFL:
+        return WG_T_B32;
     case WG_OP_MATCH:
-    case WG_OP_REDUX: return k == 0 ? first : WG_T_B32;
-    case WG_OP_CVT: return last;
-    default: return wg_op_infos[in->op].group == WG_GROUP_VIDEO || in->op == WG_OP_CVT_PACK ? WG_T_B32 : first;
+    case WG_OP_REDUX:
+        return k == 0 ? first : WG_T_B32;
+    case WG_OP_CVT:
+        return last;
+    default:
+        return wg_op_infos[in->op].group == WG_GROUP_VIDEO || in->op == WG_OP_CVT_PACK ? WG_T_B32 : first;
     }
 }
 
@@ -239,6 +281,13 @@ static void compute(struct thread *t, const struct wg_instr *in, struct ref_inst
     uint64_t s[REF_MAX], d[REF_MAX] = {0};
     sources(t, in, 1, s);
     ri->cf = t->cf;
+    if (in->ntypes == 1 && in->type[0] == WG_T_F64) {
+        int nans = 0;
+        for (int k = 0; k < 3; k++)
+            nans += (s[k] & INT64_MAX) > 0x7ff0000000000000;
+        if (nans > 1)
+            *t->m->l->two_nans = true;
+    }
     if (ref_eval(ri, s, d) == REF_UNKNOWN) {
         broken(t, in, "the evaluator does not know it");
         return;
@@ -412,21 +461,34 @@ static void step(struct thread *t)
     uint32_t next = f->pc + 1;
     if (on)
         switch (in->op) {
-        case WG_OP_BRA: next = in->ops[0].target; break;
-        case WG_OP_RET: give_back(t); return;
+        case WG_OP_BRA:
+            next = in->ops[0].target;
+            break;
+        case WG_OP_RET:
+            give_back(t);
+            return;
         case WG_OP_EXIT:
             while (t->depth >= 0)
                 leave(t);
             return;
-        case WG_OP_CALL: call(t, in); return;
+        case WG_OP_CALL:
+            call(t, in);
+            return;
         case WG_OP_LD:
-        case WG_OP_ST: load_store(t, in); break;
+        case WG_OP_ST:
+            load_store(t, in);
+            break;
         case WG_OP_ATOM:
-        case WG_OP_RED: atomic(t, in, &ri); break;
-        case WG_OP_CVTA: generic_address(t, in); break;
+        case WG_OP_RED:
+            atomic(t, in, &ri);
+            break;
+        case WG_OP_CVTA:
+            generic_address(t, in);
+            break;
         case WG_OP_BAR_WARP_SYNC:
         case WG_OP_MEMBAR:
-        case WG_OP_FENCE: break;
+        case WG_OP_FENCE:
+            break;
         case WG_OP_BRX_IDX: {
             const struct wg_operand *list = &in->ops[1];
             uint64_t i = value(t, in, &in->ops[0], WG_T_U32);
@@ -436,7 +498,9 @@ static void step(struct thread *t)
                 next = list->elems[i].target;
             break;
         }
-        default: compute(t, in, &ri); break;
+        default:
+            compute(t, in, &ri);
+            break;
         }
     f->pc = next;
 }
@@ -460,7 +524,7 @@ static void warp_step(struct machine *m, struct thread *w, unsigned n)
         }
     if (!in || m->broken)
         return;
-    if (ref_warp(&ri, active, (const uint64_t (*)[REF_MAX])src, dst) != REF_EXACT)
+    if (ref_warp(&ri, active, (const uint64_t(*)[REF_MAX])src, dst) != REF_EXACT)
         broken(&w[__builtin_ctz(active)], in, "no defined result");
     for (unsigned l = 0; l < n && !m->broken; l++)
         if (active >> l & 1) {

@@ -1,4 +1,4 @@
-/* kernel.c - writes the PTX module that runs one instruction variant on operands from memory, parameters or literals. */
+/* kernel.c - writes the module that runs one instruction variant on operands from memory, parameters or literals. */
 #include "ref.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -34,7 +34,10 @@ uint64_t ref_untouched(enum wg_type t)
     return w == 1 ? 1 : 0xa5c3965a0ff1ce01ull & (w == 64 ? ~0ull : (1ull << w) - 1);
 }
 
-static bool is_video(const struct ref_variant *v) { return wg_op_infos[v->op].group == WG_GROUP_VIDEO; }
+static bool is_video(const struct ref_variant *v)
+{
+    return wg_op_infos[v->op].group == WG_GROUP_VIDEO;
+}
 
 bool ref_style_applies(const struct ref_variant *v, enum ref_style style, unsigned src)
 {
@@ -43,8 +46,9 @@ bool ref_style_applies(const struct ref_variant *v, enum ref_style style, unsign
     if (style == REF_VECTOR)
         return true;
     if (style == REF_ALIAS) /* cells have no register; the destination must be a whole one */
-        return !(v->memory && (int)src == v->mem_src) && v->ndst && ref_width(t) == ref_width((enum wg_type)v->dst[0]) &&
-               *v->operands == '>' && src < v->nsrc - (unsigned)v->carry_in;
+        return !(v->memory && (int)src == v->mem_src) && v->ndst &&
+               ref_width(t) == ref_width((enum wg_type)v->dst[0]) && *v->operands == '>' &&
+               src < v->nsrc - (unsigned)v->carry_in;
     if ((v->memory && (int)src == v->mem_src) || t == WG_T_PRED)
         return false; /* cells are stored by each lane; predicates are never literals */
     if (style == REF_UNIFORM)
@@ -78,9 +82,13 @@ static void load(struct text *o, const struct ref_variant *v, unsigned k, enum r
         put(o, "    ld.param.b%u %%s%u, [s%u];\n", w, k, k);
     } else if (style == REF_AFFINE) {
         put(o, "    ld.param.b%u %%s%u, [s%u];\n    ld.param.b%u %%w%u, [t%u];\n", w, k, k, w, w, k);
-        put(o, w == 32 ? "    mad.lo.u32 %%s%u, %%w32, %%i, %%s%u;\n" : w == 16 ? "    cvt.u16.u32 %%v16, %%i;\n"
-                       "    mad.lo.u16 %%s%u, %%w16, %%v16, %%s%u;\n" : "    cvt.u64.u32 %%v64, %%i;\n"
-                       "    mad.lo.u64 %%s%u, %%w64, %%v64, %%s%u;\n", k, k);
+        put(o,
+            w == 32   ? "    mad.lo.u32 %%s%u, %%w32, %%i, %%s%u;\n"
+            : w == 16 ? "    cvt.u16.u32 %%v16, %%i;\n"
+                        "    mad.lo.u16 %%s%u, %%w16, %%v16, %%s%u;\n"
+                      : "    cvt.u64.u32 %%v64, %%i;\n"
+                        "    mad.lo.u64 %%s%u, %%w64, %%v64, %%s%u;\n",
+            k, k);
     } else {
         put(o, "    mad.lo.u32 %%w32, %%stride, %u, %%i;\n    mad.wide.u32 %%a, %%w32, 8, %%in;\n", k);
         if (w == 1)
@@ -193,15 +201,18 @@ char *ref_kernel(const struct ref_variant *v, enum ref_style style, unsigned whi
     }
     if (v->memory) {
         if (shared)
-            put(o, "    mov.u32 %%v32, %%tid.x;\n    mov.u64 %%cell, sh;\n    mad.wide.u32 %%cell, %%v32, 8, %%cell;\n");
+            put(o,
+                "    mov.u32 %%v32, %%tid.x;\n    mov.u64 %%cell, sh;\n    mad.wide.u32 %%cell, %%v32, 8, %%cell;\n");
         else
             put(o, "    ld.param.u64 %%cell, [cells];\n    mad.wide.u32 %%cell, %%i, 8, %%cell;\n");
         put(o, "    st.%s.b%u [%%cell], %%s%d;\n", shared ? "shared" : "global",
             ref_width((enum wg_type)v->src[v->mem_src]), v->mem_src);
     }
     if (mask != REF_ALL)
-        put(o, "    ld.param.u32 %%v32, [mask];\n    mov.u32 %%w32, %%laneid;\n    shr.u32 %%v32, %%v32, %%w32;\n"
-               "    and.b32 %%v32, %%v32, 1;\n    setp.%s.u32 %%g, %%v32, 0;\n", mask == REF_GUARD ? "ne" : "eq");
+        put(o,
+            "    ld.param.u32 %%v32, [mask];\n    mov.u32 %%w32, %%laneid;\n    shr.u32 %%v32, %%v32, %%w32;\n"
+            "    and.b32 %%v32, %%v32, 1;\n    setp.%s.u32 %%g, %%v32, 0;\n",
+            mask == REF_GUARD ? "ne" : "eq");
     if (mask == REF_BRANCH)
         put(o, "    @%%g bra SKIP;\n");
     body(o, v, style, which, mask == REF_GUARD ? "@%g " : mask == REF_GUARD_NOT ? "@!%g " : "", imm);

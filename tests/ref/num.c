@@ -10,17 +10,28 @@ const struct fmt *ref_fmt(enum wg_type t)
 {
     switch (t) {
     case WG_T_F16:
-    case WG_T_F16X2: return &fmt_f16;
+    case WG_T_F16X2:
+        return &fmt_f16;
     case WG_T_BF16:
-    case WG_T_BF16X2: return &fmt_bf16;
-    case WG_T_F32: return &fmt_f32;
-    case WG_T_F64: return &fmt_f64;
-    default: return NULL;
+    case WG_T_BF16X2:
+        return &fmt_bf16;
+    case WG_T_F32:
+        return &fmt_f32;
+    case WG_T_F64:
+        return &fmt_f64;
+    default:
+        return NULL;
     }
 }
 
-static uint64_t exp_field(const struct fmt *f, uint64_t v) { return v >> f->man & mask_bits(f->exp); }
-static uint64_t man_field(const struct fmt *f, uint64_t v) { return v & mask_bits(f->man); }
+static uint64_t exp_field(const struct fmt *f, uint64_t v)
+{
+    return v >> f->man & mask_bits(f->exp);
+}
+static uint64_t man_field(const struct fmt *f, uint64_t v)
+{
+    return v & mask_bits(f->man);
+}
 
 bool num_isnan(const struct fmt *f, uint64_t v)
 {
@@ -30,11 +41,26 @@ bool num_isinf(const struct fmt *f, uint64_t v)
 {
     return exp_field(f, v) == mask_bits(f->exp) && man_field(f, v) == 0;
 }
-bool num_issub(const struct fmt *f, uint64_t v) { return exp_field(f, v) == 0 && man_field(f, v) != 0; }
-uint64_t num_zero(const struct fmt *f, bool neg) { return (uint64_t)neg << (f->bits - 1); }
-uint64_t num_inf(const struct fmt *f, bool neg) { return num_zero(f, neg) | mask_bits(f->exp) << f->man; }
-uint64_t num_max(const struct fmt *f, bool neg) { return num_inf(f, neg) - 1; }
-uint64_t num_flush(const struct fmt *f, uint64_t v) { return num_issub(f, v) ? num_zero(f, num_sign(f, v)) : v; }
+bool num_issub(const struct fmt *f, uint64_t v)
+{
+    return exp_field(f, v) == 0 && man_field(f, v) != 0;
+}
+uint64_t num_zero(const struct fmt *f, bool neg)
+{
+    return (uint64_t)neg << (f->bits - 1);
+}
+uint64_t num_inf(const struct fmt *f, bool neg)
+{
+    return num_zero(f, neg) | mask_bits(f->exp) << f->man;
+}
+uint64_t num_max(const struct fmt *f, bool neg)
+{
+    return num_inf(f, neg) - 1;
+}
+uint64_t num_flush(const struct fmt *f, uint64_t v)
+{
+    return num_issub(f, v) ? num_zero(f, num_sign(f, v)) : v;
+}
 
 void num_get(mpfr_t out, const struct fmt *f, uint64_t v)
 {
@@ -65,7 +91,10 @@ uint64_t num_quiet(const struct fmt *f, uint64_t nan)
     return f == &fmt_f64 ? nan | 1ull << (f->man - 1) : f->nan;
 }
 
-uint64_t num_round(const struct fmt *f, mpfr_t x, int t, char rnd) { return num_round_ftz(f, x, t, rnd, false); }
+uint64_t num_round(const struct fmt *f, mpfr_t x, int t, char rnd)
+{
+    return num_round_ftz(f, x, t, rnd, false);
+}
 
 uint64_t num_round_ftz(const struct fmt *f, mpfr_t x, int t, char rnd, bool ftz)
 {
@@ -85,7 +114,8 @@ uint64_t num_round_ftz(const struct fmt *f, mpfr_t x, int t, char rnd, bool ftz)
             abort(); /* an inexact value of another precision cannot be rounded again */
         t = mpfr_set(r, x, num_mode(rnd));
     }
-    /* r has all the bits but any exponent: below the least normal number, or rounded up to it, the exact value was tiny */
+    /* r has all the bits but any exponent: below the least normal number, or rounded up to it, the exact value was tiny
+     */
     if (ftz && mpfr_regular_p(r)) {
         mpfr_exp_t e = mpfr_get_exp(r) - 1;
         bool up = (neg ? -t : t) > 0 && mpfr_min_prec(r) == 1;

@@ -10,28 +10,34 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-static const uint32_t edge_f32[] = {
-    0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0xffc12345,
-    0x00000001, 0x80000001, 0x007fffff, 0x00800000, 0x80800000, 0x7f7fffff, 0xff7fffff, 0x3f7fffff, 0x3f800001,
-    0x3f000000, 0x4b000001, 0x4effffff, 0x4f000000, 0x4f800000, 0xc0490fdb, 0x5f000000, 0x33800000, 0x3fc00000,
-    0x7fffffff};
+static const uint32_t edge_f32[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000,
+                                    0x7f800001, 0xffc12345, 0x00000001, 0x80000001, 0x007fffff, 0x00800000, 0x80800000,
+                                    0x7f7fffff, 0xff7fffff, 0x3f7fffff, 0x3f800001, 0x3f000000, 0x4b000001, 0x4effffff,
+                                    0x4f000000, 0x4f800000, 0xc0490fdb, 0x5f000000, 0x33800000, 0x3fc00000, 0x7fffffff};
 /* {a, b, c} that must meet: ties, cancellation, overflow and underflow by a hair, products at the edge of subnormal. */
 static const uint32_t triple_f32[][3] = {
     {0x3f7fffff, 0x00800000, 0x00000000}, /* (1-2^-24) 2^-126: halfway between subnormal and normal */
     {0x3f800001, 0x007fffff, 0x80000000}, /* tiny before, normal after rounding */
-    {0x00800000, 0x3f000000, 0x00000001}, {0x7f7fffff, 0x3f800001, 0x00000000}, {0x7f7fffff, 0x73000000, 0x72ffffff},
-    {0x4b800000, 0x3f800000, 0xcb800000}, {0x3f800001, 0x3f800001, 0xbf800002}, {0x7f800000, 0x00000000, 0x3f800000},
-    {0x7f800000, 0xff800000, 0x7f800000}, {0x40490fdb, 0x402df854, 0xc1084ce0}, {0x34000000, 0x3f800000, 0x33800000},
-    {0x80800001, 0x00800000, 0x00000001}, {0x1a000001, 0x25000000, 0x80000001},
+    {0x00800000, 0x3f000000, 0x00000001},
+    {0x7f7fffff, 0x3f800001, 0x00000000},
+    {0x7f7fffff, 0x73000000, 0x72ffffff},
+    {0x4b800000, 0x3f800000, 0xcb800000},
+    {0x3f800001, 0x3f800001, 0xbf800002},
+    {0x7f800000, 0x00000000, 0x3f800000},
+    {0x7f800000, 0xff800000, 0x7f800000},
+    {0x40490fdb, 0x402df854, 0xc1084ce0},
+    {0x34000000, 0x3f800000, 0x33800000},
+    {0x80800001, 0x00800000, 0x00000001},
+    {0x1a000001, 0x25000000, 0x80000001},
     {0x3f7ffffe, 0x00800001, 0x00000000}, /* tiny before, least normal after rounding to any exponent */
     {0xbf7ffffe, 0x00800001, 0x80000000}};
-static const uint64_t edge_f64[] = {
-    0x0000000000000000, 0x8000000000000000, 0x3ff0000000000000, 0xbff0000000000000, 0x7ff0000000000000,
-    0xfff0000000000000, 0x7ff8000000000000, 0x7ff0000000000001, 0xfff8000000012345, 0x0000000000000001,
-    0x800fffffffffffff, 0x0010000000000000, 0x7fefffffffffffff, 0xffefffffffffffff, 0x3ff0000000000001,
-    0x3fefffffffffffff, 0x3fe0000000000000, 0x41dfffffffc00000, 0x41e0000000000000, 0xc1e0000000200000,
-    0x43e0000000000000, 0x43f0000000000000, 0x47efffffe0000000, 0x47effffff0000000, 0x3810000000000000,
-    0x36a0000000000000, 0x3690000000000001};
+static const uint64_t edge_f64[] = {0x0000000000000000, 0x8000000000000000, 0x3ff0000000000000, 0xbff0000000000000,
+                                    0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000, 0x7ff0000000000001,
+                                    0xfff8000000012345, 0x0000000000000001, 0x800fffffffffffff, 0x0010000000000000,
+                                    0x7fefffffffffffff, 0xffefffffffffffff, 0x3ff0000000000001, 0x3fefffffffffffff,
+                                    0x3fe0000000000000, 0x41dfffffffc00000, 0x41e0000000000000, 0xc1e0000000200000,
+                                    0x43e0000000000000, 0x43f0000000000000, 0x47efffffe0000000, 0x47effffff0000000,
+                                    0x3810000000000000, 0x36a0000000000000, 0x3690000000000001};
 static const uint64_t triple_f64[][3] = {
     {0x3fefffffffffffff, 0x0010000000000000, 0x0000000000000000},
     {0x3ff0000000000001, 0x000fffffffffffff, 0x8000000000000000},
@@ -42,7 +48,7 @@ static const uint64_t triple_f64[][3] = {
     {0x7ff0000000000000, 0x0000000000000000, 0x3ff0000000000000},
     {0x7ff0000000000000, 0xfff0000000000000, 0x7ff0000000000000},
     {0x7ff8000000000abc, 0x7ff8000000000def, 0xfff8000000000123},
-    {0x3ff0000010000000, 0x3f10200000000000, 0x4004000000000000},  /* a: tie to f32 */
+    {0x3ff0000010000000, 0x3f10200000000000, 0x4004000000000000}, /* a: tie to f32 */
     {0x3ff0000030000000, 0x40effe0000000000, 0xc0dfffe000000000}, /* a: tie to f32, odd */
     {0x380fffffe0000000, 0x3e70000000000000, 0x3e60000000000001},
     {0x3cb0000000000000, 0x3ff0000000000000, 0x3ca0000000000000},
@@ -70,7 +76,10 @@ static const uint16_t triple_bf16[][3] = {{0x3f7f, 0x0080, 0x0000}, {0x3f81, 0x0
 /* of an n-bit integer, as offsets to be masked */
 static const int64_t edge_int[] = {0, 1, -1, 2, -2, 3, 7, 8, 10, -10, 100, -100, 127, -128, 128, 255, 256, 0x7f80, 24};
 
-static uint64_t ones(unsigned bits) { return bits == 64 ? ~0ull : (1ull << bits) - 1; }
+static uint64_t ones(unsigned bits)
+{
+    return bits == 64 ? ~0ull : (1ull << bits) - 1;
+}
 
 static uint64_t int_edge(unsigned bits, unsigned i)
 {
@@ -79,14 +88,22 @@ static uint64_t int_edge(unsigned bits, unsigned i)
     if (i < N)
         return (uint64_t)edge_int[i];
     switch (i - N) {
-    case 0: return top;
-    case 1: return top - 1;
-    case 2: return top + 1;
-    case 3: return ones(bits / 2);
-    case 4: return 1ull << (bits / 2);
-    case 5: return ones(bits) << (bits / 2);
-    case 6: return 0x5555555555555555ull;
-    default: return 0xcccccccccccccccdull;
+    case 0:
+        return top;
+    case 1:
+        return top - 1;
+    case 2:
+        return top + 1;
+    case 3:
+        return ones(bits / 2);
+    case 4:
+        return 1ull << (bits / 2);
+    case 5:
+        return ones(bits) << (bits / 2);
+    case 6:
+        return 0x5555555555555555ull;
+    default:
+        return 0xcccccccccccccccdull;
     }
 }
 
@@ -103,22 +120,22 @@ static uint64_t integer(unsigned bits, unsigned pos, unsigned i)
     return i % 3 ? r : r >> (r & 31);
 }
 
-#define FLOAT_POOL(name, type, bits, expbits)                                                                            \
-    static uint64_t name(unsigned pos, unsigned i)                                                                       \
-    {                                                                                                                    \
-        enum { N = sizeof edge_##name / sizeof *edge_##name, T = sizeof triple_##name / sizeof *triple_##name };         \
-        uint64_t r = mix(((uint64_t)(bits * 7 + expbits) << 32) + pos * 977 + i);                                        \
-        if (i < 36)                                                                                                      \
-            return edge_##name[pos == 0 ? i % N : (i * (2 * pos + 3) + i / N * 5 + pos * 2) % N];                       \
-        if (i < 36 + T)                                                                                                  \
-            return triple_##name[i - 36][pos % 3];                                                                       \
-        type v = (type)r;                                                                                                \
-        if (i & 1) { /* keep exponents close: cancellation and rounding rather than absorption */                        \
-            const unsigned man = bits - 1 - expbits;                                                                     \
-            type bias = (type)((1u << (expbits - 1)) - 4 + (r >> 59 & 7));                                               \
-            v = (type)((v & ~((type)ones(expbits) << man)) | (type)(bias << man));                                       \
-        }                                                                                                                \
-        return v;                                                                                                        \
+#define FLOAT_POOL(name, type, bits, expbits)                                                                          \
+    static uint64_t name(unsigned pos, unsigned i)                                                                     \
+    {                                                                                                                  \
+        enum { N = sizeof edge_##name / sizeof *edge_##name, T = sizeof triple_##name / sizeof *triple_##name };       \
+        uint64_t r = mix(((uint64_t)(bits * 7 + expbits) << 32) + pos * 977 + i);                                      \
+        if (i < 36)                                                                                                    \
+            return edge_##name[pos == 0 ? i % N : (i * (2 * pos + 3) + i / N * 5 + pos * 2) % N];                      \
+        if (i < 36 + T)                                                                                                \
+            return triple_##name[i - 36][pos % 3];                                                                     \
+        type v = (type)r;                                                                                              \
+        if (i & 1) { /* keep exponents close: cancellation and rounding rather than absorption */                      \
+            const unsigned man = bits - 1 - expbits;                                                                   \
+            type bias = (type)((1u << (expbits - 1)) - 4 + (r >> 59 & 7));                                             \
+            v = (type)((v & ~((type)ones(expbits) << man)) | (type)(bias << man));                                     \
+        }                                                                                                              \
+        return v;                                                                                                      \
     }
 FLOAT_POOL(f32, uint32_t, 32, 8)
 FLOAT_POOL(f64, uint64_t, 64, 11)
@@ -157,8 +174,8 @@ static uint64_t hinted(enum wg_type t, const char *hint, unsigned pos, unsigned 
         return fine(pos, i, -14, 8);
     if (!strcmp(hint, "small"))
         return t == WG_T_F32 ? fine(pos, i, -19, 17)
-                             : i < 20 ? (uint64_t)edge_int[(i + pos * 3) % 19]
-                                      : (r & 0x1ffff) >> (r >> 40) % 16 ^ (uint64_t)-(int64_t)(r >> 63);
+               : i < 20      ? (uint64_t)edge_int[(i + pos * 3) % 19]
+                             : (r & 0x1ffff) >> (r >> 40) % 16 ^ (uint64_t)-(int64_t)(r >> 63);
     return 0;
 }
 
@@ -168,17 +185,27 @@ uint64_t ref_pool(enum wg_type t, const char *hint, unsigned pos, unsigned i)
     if (*hint)
         return hinted(t, hint, pos, i) & ones(bits);
     switch (t) {
-    case WG_T_PRED: return (pos & 1 ? i / 2 : i) % 3 == 0 || i % 7 == pos;
-    case WG_T_F32: return f32(pos, i);
-    case WG_T_F64: return f64(pos, i);
-    case WG_T_F16: return f16(pos, i);
-    case WG_T_BF16: return bf16(pos, i);
-    case WG_T_F16X2: return f16(pos, i) | f16(pos, (i + 11) % 64 + i / 64 * 64) << 16;
-    case WG_T_BF16X2: return bf16(pos, i) | bf16(pos, (i + 11) % 64 + i / 64 * 64) << 16;
+    case WG_T_PRED:
+        return (pos & 1 ? i / 2 : i) % 3 == 0 || i % 7 == pos;
+    case WG_T_F32:
+        return f32(pos, i);
+    case WG_T_F64:
+        return f64(pos, i);
+    case WG_T_F16:
+        return f16(pos, i);
+    case WG_T_BF16:
+        return bf16(pos, i);
+    case WG_T_F16X2:
+        return f16(pos, i) | f16(pos, (i + 11) % 64 + i / 64 * 64) << 16;
+    case WG_T_BF16X2:
+        return bf16(pos, i) | bf16(pos, (i + 11) % 64 + i / 64 * 64) << 16;
     case WG_T_U16X2:
-    case WG_T_S16X2: return (integer(16, pos, i) & 0xffff) | (integer(16, pos, i + 9) & 0xffff) << 16;
+    case WG_T_S16X2:
+        return (integer(16, pos, i) & 0xffff) | (integer(16, pos, i + 9) & 0xffff) << 16;
     case WG_T_U8:
-    case WG_T_S8: return (integer(8, pos, i) & 0xff) | (mix(i + 5) & 0xffffff00); /* high bits must not matter */
-    default: return integer(bits, pos, i) & ones(bits);
+    case WG_T_S8:
+        return (integer(8, pos, i) & 0xff) | (mix(i + 5) & 0xffffff00); /* high bits must not matter */
+    default:
+        return integer(bits, pos, i) & ones(bits);
     }
 }

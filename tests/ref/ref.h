@@ -1,5 +1,6 @@
-/* ref.h - independent truth for PTX arithmetic: legal instruction variants, operand values, kernels that run them, and a
- * scalar evaluator written from the PTX ISA text. Nothing here includes engine code; only the isa tables are shared. */
+/* ref.h - independent truth for PTX arithmetic: legal instruction variants, operand values, kernels that run them, and
+ * a scalar evaluator written from the PTX ISA text. Nothing here includes engine code; only the isa tables are shared.
+ */
 #ifndef REF_REF_H
 #define REF_REF_H
 #include "isa/isa.h"
@@ -10,9 +11,11 @@ enum { REF_MAX = 8, REF_SETS = 64, REF_WARP = 32 };
 /* ---- variants (variant.c): what legal.def expands to ----------------------------------------------------------- */
 struct ref_variant {
     enum wg_op op;
-    char mnemonic[64];  /* "add.rn.ftz.f32" */
-    char operands[112]; /* ">f32, <f32, <f32" with every alternative chosen; mnemonic + operands is the variant's name */
-    uint8_t ndst, nsrc; /* ndst counts the new content of a memory cell and the carry-out, in that order after the rest */
+    char mnemonic[64]; /* "add.rn.ftz.f32" */
+    char
+        operands[112]; /* ">f32, <f32, <f32" with every alternative chosen; mnemonic + operands is the variant's name */
+    uint8_t ndst,
+        nsrc; /* ndst counts the new content of a memory cell and the carry-out, in that order after the rest */
     uint8_t dst[REF_MAX], src[REF_MAX]; /* enum wg_type of each */
     char hint[REF_MAX][8];              /* pool of each source, "" for the type's own */
     bool memory, carry_out, carry_in;   /* carry_in: the last source (PRED) becomes CC.CF before the instruction */
@@ -50,10 +53,10 @@ struct ref_inst {
     enum wg_op op;
     uint8_t ntypes, type[4];
     uint8_t nmods;
-    char mod[10][20];  /* everything between the operation and after, types left out, in order */
+    char mod[10][20];     /* everything between the operation and after, types left out, in order */
     char sel[REF_MAX][8]; /* video: selector of operand i (0 is the destination), "" none; '-' in neg */
     bool neg[REF_MAX];
-    uint64_t cf;       /* carry-in */
+    uint64_t cf; /* carry-in */
 };
 enum ref_kind {
     REF_EXACT,     /* dst are the only right bits */
@@ -73,8 +76,10 @@ bool ref_accept(const struct ref_inst *in, const uint64_t *src, unsigned ndst, c
 /* Cross-lane operations: src[lane], dst[lane]; lanes outside active are left alone. */
 enum ref_kind ref_warp(const struct ref_inst *in, uint32_t active, const uint64_t src[REF_WARP][REF_MAX],
                        uint64_t dst[REF_WARP][REF_MAX]);
-/* New content of a cell. op: "add", "cas", ...; b, c as in PTX. shared: in shared memory, where f32 keeps subnormals. */
-enum ref_kind ref_atom(const char *op, enum wg_type t, bool shared, uint64_t old, uint64_t b, uint64_t c, uint64_t *now);
+/* New content of a cell. op: "add", "cas", ...; b, c as in PTX. shared: in shared memory, where f32 keeps subnormals.
+ */
+enum ref_kind ref_atom(const char *op, enum wg_type t, bool shared, uint64_t old, uint64_t b, uint64_t c,
+                       uint64_t *now);
 /* Runs a variant on one set of sources as its kernel does: dst in the variant's order. Not for cross-lane rows. */
 enum ref_kind ref_run(const struct ref_variant *v, const uint64_t *src, uint64_t *dst);
 /* The same for a whole warp, cross-lane rows included. */

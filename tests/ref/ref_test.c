@@ -139,29 +139,53 @@ static void examples(void)
     static const struct {
         const char *name;
         uint64_t s[5], want;
-    } t[] = {
-        {"fns.b32", {0xaaaaaaaa, 3, 1}, 3}, {"fns.b32", {0xaaaaaaaa, 3, 0xffffffff}, 3},
-        {"fns.b32", {0xaaaaaaaa, 2, 1}, 3}, {"fns.b32", {0xaaaaaaaa, 2, 0xffffffff}, 1},
-        {"bmsk.wrap.b32", {1, 2}, 6}, {"szext.wrap.u32", {0xffffffff, 0}, 0}, {"bmsk.clamp.b32", {4, 40}, 0xfffffff0},
-        {"bfe.s32", {0x80000000, 31, 5}, 0xffffffff}, {"bfe.u32", {0xabcd1234, 8, 8}, 0x12},
-        {"bfi.b32", {0xff, 0, 28, 8}, 0xf0000000}, {"div.u32", {7, 0}, 0xffffffff}, {"rem.u32", {7, 0}, 0xffffffff},
-        {"div.s32", {0x80000000, 0xffffffff}, 0x80000000}, {"prmt.b32", {0x33221100, 0x77665544, 0x7531}, 0x77553311},
-        {"prmt.b32", {0x80, 0, 0x8888}, 0xffffffff}, {"shf.l.clamp.b32", {0x1, 0x2, 32}, 1},
-        {"shf.l.wrap.b32", {0x1, 0x2, 32}, 2}, {"shl.b32", {1, 32}, 0}, {"shr.s32", {0x80000000, 99}, 0xffffffff},
-        {"add.sat.s32", {0x7fffffff, 1}, 0x7fffffff}, {"lop3.b32", {0xf0, 0xcc, 0xaa, 0x1a}, 0x1a},
-        {"dp4a.s32.s32", {0xff, 0x02, 10}, 8}, {"min.f32", {0x80000000, 0}, 0x80000000},
-        {"max.f32", {0x7fc00000, 0x3f800000}, 0x3f800000}, {"min.NaN.f32", {0x7fc00000, 0x3f800000}, 0x7fffffff},
-        {"add.sat.f32", {0x7fc00000, 0}, 0}, {"add.ftz.f32", {0x80000001, 0x80000000}, 0x80000000},
-        {"cvt.rzi.s32.f32", {0x7fc00000}, 0}, {"cvt.rzi.u8.f32", {0x43960000}, 255}, {"cvt.rzi.s8.f32", {0xc3960000}, 0xffffff80},
-        {"cvt.rn.f16.f32", {0x477ff000}, 0x7c00}, {"cvt.rz.f16.f32", {0x477ff000}, 0x7bff},
-        {"cvt.rn.satfinite.f16.f32", {0x7f800000}, 0x7bff}, {"cvt.rn.bf16.f32", {0x3f808000}, 0x3f80},
-        {"cvt.rn.bf16.f32", {0x3f818000}, 0x3f82}, {"cvt.rna.tf32.f32", {0x3f801000}, 0x3f802000},
-        {"cvt.rn.tf32.f32", {0x3f801000}, 0x3f800000}, {"cvt.rn.satfinite.e4m3x2.f32", {0x43e00000, 0x447a0000}, 0x7e7e},
-        {"cvt.rn.satfinite.e5m2x2.f32", {0x3f800000, 0xc7c35000}, 0x3cfb},
-        {"cvt.rn.f16x2.e4m3x2", {0x38b8}, 0x3c00bc00}, {"cvt.pack.sat.s8.s32.b32", {1000, 0xfffffc18, 0x1234}, 0x12347f80},
-        {"set.lt.f32.s32", {0xffffffff, 0}, 0x3f800000}, {"set.lt.u32.u32", {0xffffffff, 0}, 0},
-        {"slct.b32.f32", {1, 2, 0x80000000}, 1}, {"slct.b32.f32", {1, 2, 0x7fc00000}, 2},
-        {"testp.normal.f32", {0}, 1}, {"copysign.f32", {0x80000000, 0x3f800000}, 0xbf800000}};
+    } t[] = {{"fns.b32", {0xaaaaaaaa, 3, 1}, 3},
+             {"fns.b32", {0xaaaaaaaa, 3, 0xffffffff}, 3},
+             {"fns.b32", {0xaaaaaaaa, 2, 1}, 3},
+             {"fns.b32", {0xaaaaaaaa, 2, 0xffffffff}, 1},
+             {"bmsk.wrap.b32", {1, 2}, 6},
+             {"szext.wrap.u32", {0xffffffff, 0}, 0},
+             {"bmsk.clamp.b32", {4, 40}, 0xfffffff0},
+             {"bfe.s32", {0x80000000, 31, 5}, 0xffffffff},
+             {"bfe.u32", {0xabcd1234, 8, 8}, 0x12},
+             {"bfi.b32", {0xff, 0, 28, 8}, 0xf0000000},
+             {"div.u32", {7, 0}, 0xffffffff},
+             {"rem.u32", {7, 0}, 0xffffffff},
+             {"div.s32", {0x80000000, 0xffffffff}, 0x80000000},
+             {"prmt.b32", {0x33221100, 0x77665544, 0x7531}, 0x77553311},
+             {"prmt.b32", {0x80, 0, 0x8888}, 0xffffffff},
+             {"shf.l.clamp.b32", {0x1, 0x2, 32}, 1},
+             {"shf.l.wrap.b32", {0x1, 0x2, 32}, 2},
+             {"shl.b32", {1, 32}, 0},
+             {"shr.s32", {0x80000000, 99}, 0xffffffff},
+             {"add.sat.s32", {0x7fffffff, 1}, 0x7fffffff},
+             {"lop3.b32", {0xf0, 0xcc, 0xaa, 0x1a}, 0x1a},
+             {"dp4a.s32.s32", {0xff, 0x02, 10}, 8},
+             {"min.f32", {0x80000000, 0}, 0x80000000},
+             {"max.f32", {0x7fc00000, 0x3f800000}, 0x3f800000},
+             {"min.NaN.f32", {0x7fc00000, 0x3f800000}, 0x7fffffff},
+             {"add.sat.f32", {0x7fc00000, 0}, 0},
+             {"add.ftz.f32", {0x80000001, 0x80000000}, 0x80000000},
+             {"cvt.rzi.s32.f32", {0x7fc00000}, 0},
+             {"cvt.rzi.u8.f32", {0x43960000}, 255},
+             {"cvt.rzi.s8.f32", {0xc3960000}, 0xffffff80},
+             {"cvt.rn.f16.f32", {0x477ff000}, 0x7c00},
+             {"cvt.rz.f16.f32", {0x477ff000}, 0x7bff},
+             {"cvt.rn.satfinite.f16.f32", {0x7f800000}, 0x7bff},
+             {"cvt.rn.bf16.f32", {0x3f808000}, 0x3f80},
+             {"cvt.rn.bf16.f32", {0x3f818000}, 0x3f82},
+             {"cvt.rna.tf32.f32", {0x3f801000}, 0x3f802000},
+             {"cvt.rn.tf32.f32", {0x3f801000}, 0x3f800000},
+             {"cvt.rn.satfinite.e4m3x2.f32", {0x43e00000, 0x447a0000}, 0x7e7e},
+             {"cvt.rn.satfinite.e5m2x2.f32", {0x3f800000, 0xc7c35000}, 0x3cfb},
+             {"cvt.rn.f16x2.e4m3x2", {0x38b8}, 0x3c00bc00},
+             {"cvt.pack.sat.s8.s32.b32", {1000, 0xfffffc18, 0x1234}, 0x12347f80},
+             {"set.lt.f32.s32", {0xffffffff, 0}, 0x3f800000},
+             {"set.lt.u32.u32", {0xffffffff, 0}, 0},
+             {"slct.b32.f32", {1, 2, 0x80000000}, 1},
+             {"slct.b32.f32", {1, 2, 0x7fc00000}, 2},
+             {"testp.normal.f32", {0}, 1},
+             {"copysign.f32", {0x80000000, 0x3f800000}, 0xbf800000}};
     for (size_t i = 0; i < sizeof t / sizeof *t; i++)
         expect(t[i].name, t[i].s, t[i].want);
 }
@@ -178,13 +202,14 @@ static void every_variant(void)
             for (unsigned k = 0; k < v[i].nsrc; k++)
                 src[l][k] = ref_pool((enum wg_type)v[i].src[k], v[i].hint[k], k, l);
         checks++;
-        if (ref_run_warp(&v[i], ~0u, (const uint64_t (*)[REF_MAX])src, dst, kind) == REF_UNKNOWN && failures++ < 40)
+        if (ref_run_warp(&v[i], ~0u, (const uint64_t(*)[REF_MAX])src, dst, kind) == REF_UNKNOWN && failures++ < 40)
             printf("%s %s: the evaluator does not know it\n", v[i].mnemonic, v[i].operands);
         for (unsigned l = 0; l < REF_WARP; l++)
             for (unsigned k = 0; k < v[i].ndst; k++) {
                 unsigned w = ref_width((enum wg_type)v[i].dst[k]);
                 if (w < 64 && dst[l][k] >> w && failures++ < 40)
-                    printf("%s %s: result %" PRIx64 " is wider than its register\n", v[i].mnemonic, v[i].operands, dst[l][k]);
+                    printf("%s %s: result %" PRIx64 " is wider than its register\n", v[i].mnemonic, v[i].operands,
+                           dst[l][k]);
             }
     }
     free(v);

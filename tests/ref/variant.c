@@ -161,7 +161,8 @@ static void expand(int row, struct ref_variant **out, size_t *n, size_t *cap)
         char all[512] = "", done[512];
         size_t at = 0;
         for (int i = 0; i <= p.ngroups && i <= GROUPS; i++)
-            at += (size_t)snprintf(all + at, sizeof all - at, "%s%s", p.piece[i], i < p.ngroups ? p.g[i].alt[pick[i]] : "");
+            at += (size_t)snprintf(all + at, sizeof all - at, "%s%s", p.piece[i],
+                                   i < p.ngroups ? p.g[i].alt[pick[i]] : "");
         if (at >= sizeof all)
             die("variant too long", all);
         substitute(all, &p, pick, done, sizeof done);

@@ -1,5 +1,5 @@
 #!/bin/bash
-# legal.sh - assembles every variant of legal.def with ptxas and lists those it refuses: legal.sh [ARCH] (default sm_90).
+# legal.sh - assembles every variant of legal.def with ptxas and lists those it refuses: legal.sh [ARCH], else sm_90.
 # The table is right when nothing is listed. Needs ptxas and cc; takes a minute or two.
 set -u
 arch=${1:-sm_90}
