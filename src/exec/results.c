@@ -184,6 +184,27 @@ static void locate(const struct sink *s, uint32_t site, uint32_t *source, uint32
     *source = in && in->line ? source_of(s->g, m, outer ? in->inl_file : in->file) : UINT32_MAX;
     *line = *source == UINT32_MAX ? 0 : outer ? in->inl_line : in->line;
 }
+/* Where the compiler does not say which line called a toolkit's header: the program's own lines around the instruction. */
+static const char *around(const struct sink *s, uint32_t site, const char *message)
+{
+    const struct wg_instr *in = s->r && site != UINT32_MAX ? site_instr(s->r->kc, site) : NULL, *own[2] = {NULL, NULL};
+    const struct wg_ptx_module *m = s->r ? s->r->kc->module : NULL;
+    if (!in || !in->line || in->inl_line || in->file >= m->nfiles || !m->files[in->file] || !is_toolkit(m->files[in->file]))
+        return message;
+    for (int d = 0; d < 2; d++)
+        for (uint32_t k = site; !own[d]; k += d ? 1 : UINT32_MAX) {
+            const struct wg_instr *x = site_instr(s->r->kc, k);
+            if (!x)
+                break;
+            if (x->line && x->file < m->nfiles && m->files[x->file] && !is_toolkit(m->files[x->file]))
+                own[d] = x;
+        }
+    if (!own[0] || !own[1])
+        return message;
+    const char *t = wg_arena_printf(s->a, "%s\ncalled between %s:%u and %s:%u", message, m->files[own[0]->file],
+                                    own[0]->line, m->files[own[1]->file], own[1]->line);
+    return t ? t : message;
+}
 static void put_finding(void *ctx, const struct wg_observed *o)
 {
     struct sink *s = ctx;
@@ -209,6 +230,7 @@ static void put_finding(void *ctx, const struct wg_observed *o)
     s->v = wg_arena_grow(s->a, s->v, s->n + 1, &s->cap, sizeof *s->v);
     if (!s->v)
         return;
+    f.message = around(s, o->site, f.message);
     f.message = wg_arena_str(s->a, f.message, strlen(f.message));
     s->v[s->n++] = f;
 }
