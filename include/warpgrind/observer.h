@@ -94,6 +94,11 @@ struct wg_observer {
     /* warps; `block` is what block_begin returned, warp its index in the block */
     uint32_t (*access)(void *ctx, void *block, uint32_t warp, const struct wg_access *a); /* lanes that may do it */
     void (*native_write)(void *ctx, void *block, uint32_t warp, uint32_t lane, uint8_t space, uint64_t addr, uint32_t bytes);
+    /* cp.async: the copy to shared memory at addr is issued; then, landed, it has been waited for */
+    void (*async_write)(void *ctx, void *block, uint32_t warp, uint32_t lane, uint32_t site, uint64_t addr, uint32_t bytes,
+                        bool landed);
+    /* mbarrier at an offset in shared memory: a lane arrives at it, or has seen its phase end */
+    void (*object)(void *ctx, void *block, uint32_t warp, uint32_t lane, uint64_t addr, bool arrives);
     void (*barrier_arrive)(void *ctx, void *block, uint32_t warp, const struct wg_barrier_event *e);
     void (*barrier_release)(void *ctx, void *block, uint32_t id, const uint32_t *live); /* live lanes of every warp */
     void (*exchange)(void *ctx, void *block, uint32_t warp, const struct wg_exchange *e);

@@ -346,6 +346,25 @@ static void native_write(void *ctx, void *block, uint32_t warp, uint32_t lane, u
         wg_initcheck_write(c, block, warp, lane, space, addr, bytes);
 }
 
+static void async_write(void *ctx, void *block, uint32_t warp, uint32_t lane, uint32_t site, uint64_t addr, uint32_t bytes,
+                        bool landed)
+{
+    struct wg_check *c = ctx;
+    struct wg_cblock *b = block;
+    if (!b || addr + bytes > c->launch.shared_bytes)
+        return;
+    if (c->tools & WG_TOOL_INITCHECK && !landed)
+        wg_initcheck_write(c, b, warp, lane, WG_SITE_SHARED, addr, bytes);
+    if (c->tools & WG_TOOL_RACECHECK && !b->broken)
+        wg_racecheck_async(c, b, warp, lane, site, addr, bytes, landed);
+}
+
+static void object(void *ctx, void *block, uint32_t warp, uint32_t lane, uint64_t addr, bool arrives)
+{
+    if (block)
+        wg_racecheck_object(ctx, block, warp, lane, addr, arrives);
+}
+
 static void barrier_arrive(void *ctx, void *block, uint32_t warp, const struct wg_barrier_event *e)
 {
     struct wg_check *c = ctx;
@@ -425,7 +444,8 @@ struct wg_check *wg_check_open(unsigned tools, uint64_t lo, uint64_t end, struct
     }
     *o = (struct wg_observer){
         .ctx = c, .memory = memory, .launch_begin = launch_begin, .launch_end = launch_end, .host_findings = host_findings,
-        .block_begin = block_begin, .block_end = block_end, .access = on_access, .native_write = native_write,
+        .block_begin = block_begin, .block_end = block_end, .access = on_access, .native_write = native_write, .async_write = async_write,
+        .object = object,
         .barrier_arrive = barrier_arrive, .barrier_release = barrier_release, .exchange = exchange, .missing = missing,
         .fence = on_fence, .lanes_exit = lanes_exit};
     return c;

@@ -22,7 +22,7 @@ struct wg_mark {
     uint8_t bytes;                  /* which of the word's four */
     uint8_t flags;                  /* enum wg_mark_flag, scope above */
 };
-enum wg_mark_flag { MARK_ATOMIC = 1, MARK_STRONG = 2, MARK_SCOPE = 2 /* shift */ };
+enum wg_mark_flag { MARK_ATOMIC = 1, MARK_STRONG = 2, MARK_SCOPE = 2 /* shift */, MARK_FLYING = 8 /* cp.async */ };
 struct wg_cell { struct wg_mark w, r[2]; };
 
 /* What a warp knows. Times are per warp and move at every synchronisation; vc[v]: what warp v did before that time has
@@ -116,6 +116,9 @@ void wg_racecheck_access(struct wg_check *c, struct wg_cblock *b, uint32_t warp,
 void wg_racecheck_arrive(struct wg_cblock *b, uint32_t warp, uint32_t id, bool waits);
 void wg_racecheck_release(struct wg_cblock *b, uint32_t id);
 void wg_racecheck_warp(struct wg_cblock *b, uint32_t warp, uint32_t lanes, uint32_t live);
+void wg_racecheck_async(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, uint32_t site, uint64_t addr,
+                        uint32_t bytes, bool landed);
+void wg_racecheck_object(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, uint64_t addr, bool arrives);
 void wg_racecheck_fence(struct wg_cblock *b, uint32_t warp, uint8_t scope);
 void wg_racecheck_end(struct wg_check *c);
 /* initcheck.c */

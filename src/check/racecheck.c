@@ -273,6 +273,11 @@ static __attribute__((noinline, cold)) void report(const struct hit *h, const st
         id = WG_FOUND_RACE_WARP;
         s = WG_SEVERITY_WARNING;
     }
+    bool flying = (p->flags | n->flags) & MARK_FLYING;
+    if (flying) {
+        id = WG_FOUND_RACE_SHARED;
+        s = WG_SEVERITY_ERROR;
+    }
     const char *kind = !n_write ? "RAW" : p_write ? "WAW" : "WAR";
     const struct wg_array *arr = shared ? wg_array_at(c, addr) : NULL;
     uint32_t other[3];
@@ -292,7 +297,8 @@ static __attribute__((noinline, cold)) void report(const struct hit *h, const st
              : id == WG_FOUND_RACE_SAME_VALUE ? ", of the same value"
                                               : "",
              kind, n_write ? "write" : "read",
-             same_warp               ? "; both by one warp, without __syncwarp between"
+             p->flags & MARK_FLYING  ? "; the asynchronous copy had not been waited for"
+             : same_warp             ? "; both by one warp, without __syncwarp between"
              : p->block == n->block ? "; by different warps of one block"
                                     : "; by different blocks");
 }
@@ -305,7 +311,7 @@ static void test(const struct hit *h, const struct wg_mark *p, const struct wg_m
         return; /* another block had this memory before */
     if (both_strong(p, n) && (p->block == n->block || ((p->flags >> MARK_SCOPE) && (n->flags >> MARK_SCOPE))))
         return;
-    if (!ordered(h->c, h->b, h->warp, h->lane, p))
+    if (p->flags & MARK_FLYING || !ordered(h->c, h->b, h->warp, h->lane, p))
         report(h, p, n, p_write, n_write);
 }
 
@@ -372,6 +378,45 @@ void wg_racecheck_access(struct wg_check *c, struct wg_cblock *b, uint32_t warp,
     }
     if (a->strong && write)
         release(c, b, warp, a, mask);
+}
+
+/* A copy is a write from its issue until it has been waited for: whoever touches the word in between races with it. */
+void wg_racecheck_async(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, uint32_t site, uint64_t addr,
+                        uint32_t bytes, bool landed)
+{
+    struct wg_mark n = {.ts = b->w[warp].clk, .block = (uint32_t)b->linear, .site = site & 0xffffffu, .launch = c->serial,
+                        .thread = (uint16_t)(warp * LANES + lane), .bytes = 15, .flags = MARK_FLYING};
+    uint64_t lanes[LANES] = {0};
+    lanes[lane] = addr;
+    struct wg_access a = {.site = site, .kind = WG_ACCESS_RED, .space = WG_SITE_SHARED, .elem = 4, .n = 1, .addr = lanes};
+    struct hit h = {c, b, &a, warp, lane, 0};
+    for (; h.word < bytes; h.word += 4) {
+        struct wg_cell *cell = &b->cells[(addr + h.word) >> 2];
+        if (landed) {
+            if (cell->w.flags & MARK_FLYING && cell->w.thread == n.thread && cell->w.block == n.block) {
+                cell->w.flags = 0;
+                cell->w.ts = n.ts;
+            }
+            continue;
+        }
+        test(&h, &cell->w, &n, true, true);
+        test(&h, &cell->r[0], &n, false, true);
+        test(&h, &cell->r[1], &n, false, true);
+        cell->w = n;
+        cell->r[0].launch = cell->r[1].launch = 0;
+    }
+}
+
+/* An mbarrier hands on what its arrivals have done to those who wait for its phase. */
+void wg_racecheck_object(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, uint64_t addr, bool arrives)
+{
+    uint64_t lanes[LANES] = {0};
+    lanes[lane] = addr;
+    struct wg_access a = {.space = WG_SITE_SHARED, .addr = lanes, .release = true, .scope = WG_ACCESS_CTA};
+    if (arrives)
+        release(c, b, warp, &a, 1u << lane);
+    else
+        acquire(c, b, warp, &a, 1u << lane);
 }
 
 void wg_racecheck_end(struct wg_check *c)

@@ -5,9 +5,30 @@
  * copies complete at once. An mbarrier's 8 bytes hold: pending arrivals (20 bits), arrivals expected of the next phase
  * (20), bytes still to come (23, signed), parity of the phase (1). */
 #include "exec/async.h"
+#include "exec/engine.h"
 #include "exec/lanes.h"
 #include "model/banks.h"
 #include "model/coalesce.h"
+
+/* ---- telling the observer ---- */
+static void tell_copy(const struct wg_warp *w, unsigned l, uint32_t site, uint64_t at, uint32_t bytes, bool landed)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    if (w->wk->run->kc->observed)
+        o->async_write(o->ctx, w->blk->observed, w->index, l, site, at, bytes, landed);
+}
+static void tell_object(const struct wg_warp *w, unsigned l, const char *p, bool arrives)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    if (w->wk->run->kc->observed)
+        o->object(o->ctx, w->blk->observed, w->index, l, (uint64_t)(p - w->blk->shared), arrives);
+}
+static void tell_bulk(const struct wg_warp *w, unsigned l, bool shared, uint64_t at, uint32_t bytes)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    if (w->wk->run->kc->observed)
+        o->native_write(o->ctx, w->blk->observed, w->index, l, shared ? WG_SITE_SHARED : WG_SITE_GLOBAL, at, bytes);
+}
 
 /* ---- cp.async ---- */
 static void land(struct wg_warp *w, struct wg_async_copy *c, uint32_t lanes)
@@ -15,6 +36,7 @@ static void land(struct wg_warp *w, struct wg_async_copy *c, uint32_t lanes)
     for (uint32_t m = c->mask & lanes; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         memcpy(w->blk->shared + c->to[l], c->data[l], c->bytes);
+        tell_copy(w, l, 0, c->to[l], c->bytes, true);
     }
     if (c->mask & lanes)
         w->wk->changes++;
@@ -129,6 +151,7 @@ H(cp_async)
         c->group[l] = a->committed[l];
         memset(c->data[l], 0, sizeof c->data[l]);
         memcpy(c->data[l], (const char *)from[l], size);
+        tell_copy(w, l, i->site, at, d->bytes, false);
     }
     a->n++;
     if (d->counted)
@@ -260,6 +283,7 @@ H(mbarrier)
         }
         was = pack(&b);
         memcpy(p, &was, 8);
+        tell_object(w, l, p, true);
     }
     return i + 1;
 }
@@ -283,6 +307,8 @@ H(mbarrier_wait)
         struct bar b = unpack(v);
         bool old = d->parity ? WG_VEC(uint32_t, d->x)[l] & 1 : WG_VEC(uint64_t, d->state)[l] >> 63;
         yes |= (uint32_t)(b.phase != old) << l;
+        if (b.phase != old)
+            tell_object(w, l, p, false);
     }
     if (d->d)
         WG_P(d->d) = (WG_P(d->d) & ~on) | yes;
@@ -328,6 +354,8 @@ H(cp_bulk)
             global = sh ? global : at;
         }
         memmove(p[0], p[1], size);
+        bool in_shared = d->at[0].space != WG_SITE_GLOBAL;
+        tell_bulk(w, l, in_shared, in_shared ? (uint64_t)(p[0] - w->blk->shared) : (uint64_t)p[0], size);
         w->wk->changes++;
         if (d->counted && size) {
             struct wg_site_count *c = &w->site[i->site];

@@ -10,6 +10,17 @@
 #include "exec/half.h"
 #include "model/banks.h"
 #include "model/coalesce.h"
+#include "exec/engine.h"
+
+/* Stores a part of a matrix, and tells the observer, who is not told of whole matrices. */
+static void matrix_store(const struct wg_warp *w, unsigned lane, char *p, const void *v, unsigned bytes, bool shared)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    if (w->wk->run->kc->observed)
+        o->native_write(o->ctx, w->blk->observed, w->index, lane, shared ? WG_SITE_SHARED : WG_SITE_GLOBAL,
+                        shared ? (uint64_t)(p - w->blk->shared) : (uint64_t)p, bytes);
+    memcpy(p, v, bytes);
+}
 
 /* ---- addresses ---- */
 /* Offsets in shared memory for the lanes of need; false after a fault. */
@@ -110,7 +121,7 @@ H(stmatrix)
                 unsigned row = t->trans ? 2 * (l % 4) + h : l / 4, col = t->trans ? l / 4 : 2 * (l % 4) + h;
                 uint16_t v = (uint16_t)(a[l] >> 16 * h);
                 if (need >> (8 * m + row) & on >> l & 1)
-                    memcpy(w->blk->shared + off[8 * m + row] + 2 * col, &v, 2);
+                    matrix_store(w, l, w->blk->shared + off[8 * m + row] + 2 * col, &v, 2, true);
             }
     }
     return i + 1;
@@ -429,7 +440,7 @@ H(wmma_memory)
             char *p = sh >> l & 1 ? w->blk->shared + at[l] : (char *)at[l];
             char *r = R + off + l * (bits == 64 ? 8 : 4) + (bits < 8 ? 0 : x % pack * bytes);
             if (store)
-                memcpy(p, r, size);
+                matrix_store(w, l, p, r, size, sh >> l & 1);
             else
                 memcpy(r, p, size);
         }

@@ -76,6 +76,9 @@ class Checks(unittest.TestCase):
     def test_races_between_blocks(self):
         self.one("race_global")
 
+    def test_races_with_asynchronous_copies(self):
+        self.one("race_async")
+
     def test_unwritten_memory(self):
         self.one("init")
 
