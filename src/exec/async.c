@@ -108,6 +108,31 @@ static void count_copy(struct wg_warp *w, const struct wg_inst *i, const uint64_
     c->bytes += (uint32_t)__builtin_popcount(on) * bytes;
 }
 
+/* Announces the reads, lanes of one size at a time, and the writes; returns the lanes that may do both. */
+static uint32_t observe_copy(struct wg_warp *w, const struct wg_inst *i, const struct wg_async_desc *d, uint32_t on,
+                             const uint64_t *to, const uint64_t *from, const uint32_t *size)
+{
+    uint64_t at[WG_LANES];
+    for (uint32_t left = on; left;) {
+        uint32_t n = size[__builtin_ctz(left)], same = 0;
+        for (uint32_t l = 0; l < WG_LANES; l++)
+            same |= (uint32_t)(size[l] == n) << l;
+        same &= left;
+        left &= ~same;
+        struct wg_seen s = {.kind = WG_ACCESS_LOAD, .space = WG_SITE_GLOBAL, .elem = n % 4 ? 1 : 4};
+        s.n = (uint8_t)(n / s.elem);
+        if (n)
+            on &= ~same | wg_observe_lanes(w, i, &s, from, same, NULL);
+    }
+    const struct wg_seen s = {.kind = WG_ACCESS_STORE, .space = WG_SITE_SHARED, .elem = 4, .n = d->bytes / 4};
+    const char *data[WG_LANES];
+    for (uint32_t l = 0; l < WG_LANES; l++) {
+        at[l] = shared_offset(&d->at[0], to[l]);
+        data[l] = on >> l & 1 && size[l] == d->bytes ? (const char *)from[l] : NULL;
+    }
+    return wg_observe_lanes(w, i, &s, at, on, data);
+}
+
 H(cp_async)
 {
     const struct wg_async_desc *d = i->p;
@@ -128,18 +153,24 @@ H(cp_async)
     uint64_t to[WG_LANES], from[WG_LANES];
     wg_lane_addresses(&d->at[0], R, to);
     wg_lane_addresses(&d->at[1], R, from);
+    uint32_t sizes[WG_LANES];
+    for (uint32_t l = 0; l < WG_LANES; l++) {
+        sizes[l] = d->x ? WG_VEC(uint32_t, d->x)[l] : d->bytes;
+        if (d->ignore && (WG_P(d->ignore) >> l & 1))
+            sizes[l] = 0;
+        if ((on >> l & 1) && sizes[l] > d->bytes)
+            return wg_fault(w, i, WG_KERNEL_FAULT, "out-of-bounds", (int)l, from[l],
+                            "cp.async of %u bytes is told to read %u of its source", d->bytes, sizes[l]);
+    }
+    if (wg_is_observed(w))
+        on = observe_copy(w, i, d, on, to, from, sizes);
     struct wg_async_copy *c = &a->v[a->n];
     c->mask = on;
     c->bytes = d->bytes;
     for (uint32_t m = on; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t at = shared_offset(&d->at[0], to[l]);
-        uint32_t size = d->x ? WG_VEC(uint32_t, d->x)[l] : d->bytes;
-        if (d->ignore && (WG_P(d->ignore) >> l & 1))
-            size = 0;
-        if (size > d->bytes)
-            return wg_fault(w, i, WG_KERNEL_FAULT, "out-of-bounds", (int)l, from[l],
-                            "cp.async of %u bytes is told to read %u of its source", d->bytes, size);
+        uint32_t size = sizes[l];
         if (outside(at, d->bytes, 0, w->blk->shared_bytes) || (at & (d->bytes - 1u)))
             return bad(w, i, l, to[l], "shared", "write", d->bytes, outside(at, d->bytes, 0, w->blk->shared_bytes));
         if (size) {
@@ -218,6 +249,25 @@ static const struct wg_inst *misuse(struct wg_warp *w, const struct wg_inst *i, 
                     (unsigned long long)addr, what);
 }
 
+/* Announces that the lanes of on touch their mbarriers; returns those that may. */
+static uint32_t observe_bar(struct wg_warp *w, const struct wg_inst *i, const struct wg_lane_addr *a, unsigned kind,
+                            const uint64_t *addr, uint32_t on)
+{
+    static const uint64_t zero; /* what an object holds is nobody's business */
+    const struct wg_seen s = {.kind = (uint8_t)kind, .space = WG_SITE_SHARED, .elem = 8, .n = 1,
+                              .strong = kind != WG_ACCESS_STORE, .acquire = kind != WG_ACCESS_STORE,
+                              .release = kind == WG_ACCESS_ATOM};
+    uint64_t at[WG_LANES];
+    const char *data[WG_LANES];
+    if (!wg_is_observed(w))
+        return on;
+    for (unsigned l = 0; l < WG_LANES; l++) {
+        at[l] = shared_offset(a, addr[l]);
+        data[l] = (const char *)&zero;
+    }
+    return wg_observe_lanes(w, i, &s, at, on, data);
+}
+
 H(mbarrier)
 {
     const struct wg_async_desc *d = i->p;
@@ -239,6 +289,8 @@ H(mbarrier)
         memset(all, 0xff, sizeof all);
         land_groups(w, on, all);
     }
+    on = observe_bar(w, i, &d->at[0], d->op == WG_OP_MBARRIER_INIT || d->op == WG_OP_MBARRIER_INVAL ? WG_ACCESS_STORE
+                                                                                                   : WG_ACCESS_ATOM, addr, on);
     w->wk->changes++;
     for (uint32_t m = on; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
@@ -297,7 +349,9 @@ H(mbarrier_wait)
         return i + 1;
     uint64_t addr[WG_LANES];
     wg_lane_addresses(&d->at[0], R, addr);
-    for (uint32_t m = on; m; m &= m - 1) {
+    uint32_t may = observe_bar(w, i, &d->at[0], WG_ACCESS_LOAD, addr, on);
+    yes = on & ~may; /* a check has told: do not wait there for ever */
+    for (uint32_t m = may; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         char *p = object(w, i, &d->at[0], l, addr[l]);
         if (!p)
@@ -351,6 +405,8 @@ H(cp_bulk)
             if (out || ((at | size) & 15))
                 return bad(w, i, l, x, sh ? "shared" : "global", k ? "bulk read" : "bulk write", size, out);
             p[k] = sh ? w->blk->shared + at : (char *)at;
+            if (k == 0 && wg_is_observed(w))
+                wg_observe_write(w, l, sh ? WG_SITE_SHARED : WG_SITE_GLOBAL, at, size);
             global = sh ? global : at;
         }
         memmove(p[0], p[1], size);
@@ -369,9 +425,11 @@ H(cp_bulk)
         }
         if (!d->at[2].off)
             continue;
-        char *o = object(w, i, &d->at[2], l, bar[l]);
-        if (!o)
+        char *o = observe_bar(w, i, &d->at[2], WG_ACCESS_ATOM, bar, 1u << l) ? object(w, i, &d->at[2], l, bar[l]) : NULL;
+        if (!o && w->state == WG_WARP_FAULT)
             return NULL;
+        if (!o)
+            continue;
         uint64_t v;
         memcpy(&v, o, 8);
         struct bar b = unpack(v);

@@ -2,6 +2,7 @@
 #ifndef WG_EXEC_ASYNC_H
 #define WG_EXEC_ASYNC_H
 #include "exec/handlers.h"
+#include "exec/lanes.h"
 
 /* An address: R[off] of class acls, plus disp. */
 struct wg_lane_addr { uint32_t off; int32_t disp; uint8_t acls, space; };
@@ -62,6 +63,18 @@ static inline void wg_lane_addresses(const struct wg_lane_addr *a, const char *R
         default: addr[l] = ((const uint64_t *)(R + a->off))[l] + (uint64_t)(int64_t)a->disp; break;
         }
 }
+
+/* Tells the observer of an access by the lanes of mask; returns the lanes that may do it. at: device addresses, or offsets
+ * in shared memory. data: what each lane stores, or NULL. */
+struct wg_seen { uint8_t kind, space, elem, n; bool strong, acquire, release; };
+#ifdef WG_ISA_SUFFIX
+#define wg_observe_lanes WG_ISA_NAME(wg_observe_lanes)
+#define wg_observe_write WG_ISA_NAME(wg_observe_write)
+uint32_t wg_observe_lanes(struct wg_warp *w, const struct wg_inst *i, const struct wg_seen *s, const uint64_t *at,
+                          uint32_t mask, const char *const *data);
+void wg_observe_write(struct wg_warp *w, unsigned lane, unsigned space, uint64_t at, uint32_t bytes);
+static inline bool wg_is_observed(const struct wg_warp *w) { return w->wk->run->kc->observed; }
+#endif
 
 /* All lanes that live must be at i; need: those of the member mask. Uses w, i, R and on of the handler. */
 #define WG_TOGETHER(need_)                                                                                             \

@@ -62,11 +62,11 @@ static unsigned bits_of(unsigned type)
 /* The types that mma and wmma.mma multiply and add. */
 static bool types_ok(const struct wg_tensor_desc *t)
 {
-    bool ints = t->td == WG_T_S32 && t->tc == WG_T_S32, f32 = t->td == WG_T_F32 && t->tc == WG_T_F32;
+    bool ints = t->td == WG_T_S32 && t->tc == WG_T_S32, floats = t->td == WG_T_F32 && t->tc == WG_T_F32;
     switch (t->ta) {
     case WG_T_F16:
         return t->tb == WG_T_F16 && (t->td == WG_T_F16 || t->td == WG_T_F32) && (t->tc == WG_T_F16 || t->tc == WG_T_F32);
-    case WG_T_BF16: case WG_T_TF32: return t->tb == t->ta && f32;
+    case WG_T_BF16: case WG_T_TF32: return t->tb == t->ta && floats;
     case WG_T_F64: return t->tb == WG_T_F64 && t->td == WG_T_F64 && t->tc == WG_T_F64 && t->n == 8;
     case WG_T_E4M3: case WG_T_E5M2:
         return (t->tb == WG_T_E4M3 || t->tb == WG_T_E5M2) && (t->td == WG_T_F16 || t->td == WG_T_F32) && t->tc == t->td;

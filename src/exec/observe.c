@@ -1,4 +1,5 @@
 /* observe.c - instructions that tell the observer what the next one is about to do. Only decoded when there is one. */
+#include "exec/async.h"
 #include "exec/handlers.h"
 #include "exec/lanes.h"
 #include "exec/engine.h"
@@ -135,4 +136,29 @@ H(observe_sync)
                             .source = i->n ? source : NULL, .memory = i->imm, .name = i->p};
     o->exchange(o->ctx, w->blk->observed, w->index, &e);
     return i + 1;
+}
+
+/* ---- matrix and asynchronous instructions, which announce what they do themselves ---- */
+static uint64_t bytes_of(const struct wg_access *a, unsigned lane, unsigned k)
+{
+    const char *const *p = a->impl;
+    uint64_t v = 0;
+    if (p && p[lane])
+        memcpy(&v, p[lane] + k * a->elem, a->elem);
+    return v;
+}
+uint32_t wg_observe_lanes(struct wg_warp *w, const struct wg_inst *i, const struct wg_seen *s, const uint64_t *at,
+                          uint32_t mask, const char *const *data)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    struct wg_access x = {.site = i->site, .kind = s->kind, .space = s->space, .scope = WG_ACCESS_CTA, .strong = s->strong,
+                          .acquire = s->acquire, .release = s->release, .elem = s->elem, .n = s->n, .mask = mask,
+                          .addr = at, .array = -1, .local_bytes = frame_local(w), .shared = w->blk->shared,
+                          .value = bytes_of, .impl = data};
+    return mask ? o->access(o->ctx, w->blk->observed, w->index, &x) & mask : 0;
+}
+void wg_observe_write(struct wg_warp *w, unsigned lane, unsigned space, uint64_t at, uint32_t bytes)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    o->native_write(o->ctx, w->blk->observed, w->index, lane, (uint8_t)space, at, bytes);
 }

@@ -23,12 +23,21 @@ static void matrix_store(const struct wg_warp *w, unsigned lane, char *p, const 
 }
 
 /* ---- addresses ---- */
-/* Offsets in shared memory for the lanes of need; false after a fault. */
+/* Offsets in shared memory for the lanes of *need, less those that an observer forbids; false after a fault. rows: what
+ * is stored there, or NULL. */
 static bool shared_rows(struct wg_warp *w, const struct wg_inst *i, const struct wg_tensor_desc *t, const char *R,
-                        uint32_t need, uint32_t *off)
+                        uint32_t *may, uint32_t *off, const char *const *rows)
 {
     uint64_t addr[WG_LANES];
     wg_lane_addresses(&t->at, R, addr);
+    if (wg_is_observed(w)) {
+        const struct wg_seen s = {.kind = rows ? WG_ACCESS_STORE : WG_ACCESS_LOAD, .space = WG_SITE_SHARED, .elem = 2, .n = 8};
+        uint64_t at[WG_LANES];
+        for (uint32_t l = 0; l < 32; l++)
+            at[l] = t->at.space == WG_SITE_SHARED ? (uint32_t)addr[l] : addr[l] - WG_SHARED_WINDOW;
+        *may = wg_observe_lanes(w, i, &s, at, *may, rows);
+    }
+    uint32_t need = *may;
     for (uint32_t l = 0; l < 32; l++) {
         uint64_t a = addr[l];
         off[l] = (uint32_t)a;
@@ -83,7 +92,7 @@ H(ldmatrix)
         return i + 1;
     WG_TOGETHER(~0u);
     uint32_t need = on & (t->nd == 4 ? ~0u : (1u << 8 * t->nd) - 1);
-    if (!shared_rows(w, i, t, R, need, off))
+    if (!shared_rows(w, i, t, R, &need, off, NULL))
         return NULL;
     if (t->counted)
         count_rows(w, i, off, t->nd);
@@ -109,21 +118,26 @@ H(stmatrix)
         return i + 1;
     WG_TOGETHER(~0u);
     uint32_t need = on & (t->na == 4 ? ~0u : (1u << 8 * t->na) - 1);
-    if (!shared_rows(w, i, t, R, need, off))
-        return NULL;
-    if (t->counted)
-        count_rows(w, i, off, t->na);
-    w->wk->changes++;
+    char image[WG_LANES][16] = {{0}};
+    const char *rows[WG_LANES];
     for (unsigned m = 0; m < t->na; m++) {
         const uint32_t *a = WG_VEC(uint32_t, t->a[m]);
         for (unsigned l = 0; l < 32; l++)
             for (unsigned h = 0; h < 2; h++) {
                 unsigned row = t->trans ? 2 * (l % 4) + h : l / 4, col = t->trans ? l / 4 : 2 * (l % 4) + h;
                 uint16_t v = (uint16_t)(a[l] >> 16 * h);
-                if (need >> (8 * m + row) & on >> l & 1)
-                    matrix_store(w, l, w->blk->shared + off[8 * m + row] + 2 * col, &v, 2, true);
+                memcpy(image[8 * m + row] + 2 * col, &v, 2);
             }
     }
+    for (unsigned l = 0; l < 32; l++)
+        rows[l] = image[l];
+    if (!shared_rows(w, i, t, R, &need, off, rows))
+        return NULL;
+    if (t->counted)
+        count_rows(w, i, off, t->na);
+    w->wk->changes++;
+    for (uint32_t m = need; m; m &= m - 1)
+        memcpy(w->blk->shared + off[__builtin_ctz(m)], image[__builtin_ctz(m)], 16);
     return i + 1;
 }
 H(movmatrix)
@@ -413,7 +427,18 @@ H(wmma_memory)
             else if (t->at.space != WG_SITE_GLOBAL && at[l] - WG_SHARED_WINDOW < WG_WINDOW_BYTES)
                 at[l] -= WG_SHARED_WINDOW, sh |= 1u << l;
         }
-        for (uint32_t m = on; m; m &= m - 1) {
+        uint32_t off = slot[x / pack], may = on;
+        if (wg_is_observed(w)) {
+            const char *data[WG_LANES];
+            for (unsigned l = 0; l < 32; l++)
+                data[l] = R + off + l * (bits == 64 ? 8 : 4) + (bits < 8 ? 0 : x % pack * bytes);
+            struct wg_seen s2 = {.kind = store ? WG_ACCESS_STORE : WG_ACCESS_LOAD, .space = WG_SITE_SHARED,
+                                 .elem = (uint8_t)size, .n = 1};
+            may = wg_observe_lanes(w, i, &s2, at, on & sh, data);
+            s2.space = WG_SITE_GLOBAL;
+            may |= wg_observe_lanes(w, i, &s2, at, on & ~sh, data);
+        }
+        for (uint32_t m = may; m; m &= m - 1) {
             unsigned l = (unsigned)__builtin_ctz(m);
             bool in_shared = sh >> l & 1;
             uint64_t lo = in_shared ? 0 : w->wk->lo, hi = in_shared ? w->blk->shared_bytes : w->wk->hi;
@@ -434,8 +459,7 @@ H(wmma_memory)
             if (first)
                 wg_matrix_count(&w->site[i->site], at, on, sh, size * together, store);
         }
-        uint32_t off = slot[x / pack];
-        for (uint32_t m = on; m && off; m &= m - 1) {
+        for (uint32_t m = may; m && off; m &= m - 1) {
             unsigned l = (unsigned)__builtin_ctz(m);
             char *p = sh >> l & 1 ? w->blk->shared + at[l] : (char *)at[l];
             char *r = R + off + l * (bits == 64 ? 8 : 4) + (bits < 8 ? 0 : x % pack * bytes);
