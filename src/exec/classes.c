@@ -156,7 +156,7 @@ static enum wg_class result(const struct ctx *c, const struct wg_instr *in)
     return WG_CLASS_S;
 }
 
-struct def_ctx { struct ctx *c; enum wg_class k; bool merge; const uint64_t *live; };
+struct def_ctx { struct ctx *c; enum wg_class k; bool merge, affine; /* can write base and stride */ const uint64_t *live; };
 
 static void raise(struct ctx *c, int32_t reg, enum wg_class k)
 {
@@ -174,6 +174,8 @@ static void visit_def(void *p, int32_t reg, bool write)
     if (!write)
         return;
     raise(d->c, reg, d->k);
+    if (!d->affine && d->c->o->cls[reg] == WG_CLASS_A)
+        raise(d->c, reg, WG_CLASS_V);
     if (d->merge)
         d->c->o->merge[reg] = 1;
 }
@@ -257,7 +259,7 @@ bool wg_classify(const struct wg_function *f, const struct wg_cfg *g, bool entry
         c.changed = false;
         for (uint32_t i = 0; i < f->ninstrs; i++) {
             const struct wg_instr *in = &f->instrs[i];
-            struct def_ctx d = {.c = &c, .k = result(&c, in)};
+            struct def_ctx d = {.c = &c, .k = result(&c, in), .affine = wg_affine_op(in) || in->op == WG_OP_MOV || in->op == WG_OP_LD};
             if (in->guard >= 0 && o->cls[in->guard] == WG_CLASS_V) {
                 d.k = WG_CLASS_V;
                 d.merge = true;
