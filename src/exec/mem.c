@@ -379,21 +379,21 @@ LD_S(ld_s_s4c, true, true, 4, 1)
         unsigned f = (unsigned)__builtin_ctz(on), e = 31 - (unsigned)__builtin_clz(on);                                \
         uint64_t a0 = base + (uint64_t)stride * f, a1 = base + (uint64_t)stride * e;                                   \
         uint64_t lo = a0 < a1 ? a0 : a1, hi = a0 < a1 ? a1 : a0;                                                       \
-        char *mem;                                                                                                     \
+        uint64_t mem;                                                                                                  \
         if (is_shared) {                                                                                               \
             if (__builtin_expect(hi + bytes > w->blk->shared_bytes || ((a0 | (uint64_t)stride) & (bytes - 1)) ||       \
                                      hi > UINT32_MAX, 0))                                                              \
                 return slow(w, i, R);                                                                                  \
             if (counted)                                                                                               \
                 count_shared_affine(w, i, (uint32_t)base, (int32_t)stride, on, bytes, store);                          \
-            mem = w->blk->shared;                                                                                      \
+            mem = (uintptr_t)w->blk->shared;                                                                           \
         } else {                                                                                                       \
             if (__builtin_expect(lo < w->wk->lo || hi > w->wk->hi - bytes ||                                           \
                                      ((a0 | (uint64_t)stride) & (bytes - 1)), 0))                                      \
                 return slow(w, i, R);                                                                                  \
             if (counted)                                                                                               \
                 count_global_affine(w, i, base, stride, on, bytes);                                                    \
-            mem = NULL;                                                                                                \
+            mem = 0;                                                                                                   \
         }                                                                                                              \
         T *r = WG_VEC(T, i->d);                                                                                        \
         if (store)                                                                                                     \
@@ -495,7 +495,7 @@ static __attribute__((noinline)) void count_v32(struct wg_warp *w, const struct 
         const unsigned bytes = sizeof(T);                                                                              \
         int64_t disp = (int32_t)i->f;                                                                                  \
         T *r = WG_VEC(T, i->d);                                                                                        \
-        char *mem;                                                                                                     \
+        uint64_t mem;                                                                                                  \
         const uint64_t *a64 = WG_VEC(uint64_t, i->a);                                                                  \
         const uint32_t *a32 = WG_VEC(uint32_t, i->a);                                                                  \
         if (is_shared) {                                                                                               \
@@ -503,13 +503,13 @@ static __attribute__((noinline)) void count_v32(struct wg_warp *w, const struct 
                 return slow(w, i, R);                                                                                  \
             if (counted)                                                                                               \
                 count_v32(w, i, a32, on, (uint32_t)disp, bytes, store);                                                \
-            mem = w->blk->shared;                                                                                      \
+            mem = (uintptr_t)w->blk->shared;                                                                           \
         } else {                                                                                                       \
             if (__builtin_expect(!range_v64(a64, on, disp, w->wk->lo, w->wk->hi, bytes), 0))                           \
                 return slow(w, i, R);                                                                                  \
             if (counted)                                                                                               \
                 count_v64(w, i, a64, on, disp, bytes);                                                                 \
-            mem = (char *)disp;                                                                                        \
+            mem = (uint64_t)disp;                                                                                      \
         }                                                                                                              \
         if (store)                                                                                                     \
             w->wk->changes++;                                                                                          \

@@ -356,6 +356,10 @@ enum wg_status wg_launch(struct wg *g, struct wg_kernel *k, const struct wg_laun
             wg_double.next_status = WG_KERNEL_FAULT;
             wg_double.next_finding = faults[i][1];
         }
+    if (strcmp(k->name, "endless") == 0) {
+        printf("ready\n");
+        fflush(stdout);
+    }
     while (strcmp(k->name, "endless") == 0 && !(g->cancel && *g->cancel))
         usleep(1000);
     enum wg_status s = g->cancel && *g->cancel ? WG_CANCELLED : wg_double.next_status;

@@ -6,12 +6,10 @@
 #ifndef KIND
 #define KIND 1
 #endif
-/* noipa: the caller must not rely on what the compiler knows of the body, as it cannot of a library's function. */
-#if defined(__clang__)
-#define NOT_INLINE __attribute__((noinline, optnone, used, aligned(16)))
-#else
-#define NOT_INLINE __attribute__((noipa, used, aligned(16)))
-#endif
+/* The caller must not rely on what the compiler knows of the body, as it cannot of a library's function: what they
+ * return is read from memory. */
+#define NOT_INLINE __attribute__((noinline, used, aligned(16)))
+static volatile int wrong = 12345;
 
 struct image {
     uint32_t magic; uint16_t version, header; uint64_t bytes;
@@ -32,13 +30,13 @@ void **__cudaRegisterFatBinary(void *);
 int cudaThreadSynchronize(void);
 int cudaOfTheProgramItself(void);
 
-NOT_INLINE int cudaLaunchKernel(void) { return 12345; }
-NOT_INLINE int cudaBrandNewCall(int x) { return x + 1; }
-NOT_INLINE int cudaGetDeviceCount(int *n) { *n = 12345; return 12345; }
-NOT_INLINE int cudaRuntimeGetVersion(int *v) { *v = 12345; return 12345; }
+NOT_INLINE int cudaLaunchKernel(void) { return wrong; }
+NOT_INLINE int cudaBrandNewCall(int x) { return x + (wrong != 0); }
+NOT_INLINE int cudaGetDeviceCount(int *n) { *n = wrong; return wrong; }
+NOT_INLINE int cudaRuntimeGetVersion(int *v) { *v = wrong; return wrong; }
 NOT_INLINE void **__cudaRegisterFatBinary(void *p) { return p; }
-NOT_INLINE int cudaThreadSynchronize(void) { return 12345; }
-NOT_INLINE int cudaOfTheProgramItself(void) { return 77; }
+NOT_INLINE int cudaThreadSynchronize(void) { return wrong; }
+NOT_INLINE int cudaOfTheProgramItself(void) { return wrong - 12345 + 77; }
 
 /* Before main, as compiled code registers itself. */
 static int early;
