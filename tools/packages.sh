@@ -33,4 +33,4 @@ wg_packages() {
 
 # What building and running needs; what the tests need besides.
 WG_BUILD_PACKAGES="gcc libc6-dev clang-19 libstdc++-12-dev meson ninja-build pkg-config libjansson-dev uthash-dev libzstd-dev liblz4-dev libelf-dev"
-WG_TEST_PACKAGES="libcmocka-dev python3 python3-jsonschema binutils scdoc libmpfr-dev g++"
+WG_TEST_PACKAGES="libcmocka-dev python3 python3-jsonschema binutils scdoc libmpfr-dev g++ libclang-rt-19-dev"

@@ -106,6 +106,7 @@ void *wg_arena_grow(struct wg_arena *a, void *old, size_t n, size_t *cap, size_t
     void *q = c > SIZE_MAX / 2 / elem ? NULL : wg_arena_alloc(a, c * elem);
     if (!q) {
         a->failed = 1;
+        *cap = 0; /* as the NULL that the caller now holds */
         return NULL;
     }
     if (*cap)

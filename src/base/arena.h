@@ -16,7 +16,8 @@ void *wg_arena_alloc(struct wg_arena *a, size_t bytes);               /* zeroed,
 void *wg_arena_dup(struct wg_arena *a, const void *p, size_t bytes);
 char *wg_arena_str(struct wg_arena *a, const char *s, size_t n);      /* copy of n bytes, NUL added */
 char *wg_arena_printf(struct wg_arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Grow an array held in the arena: returns storage for at least n elements, contents kept. *cap is in elements. */
+/* Grow an array held in the arena: returns storage for at least n elements, contents kept. *cap is in elements,
+ * and 0 after a failure. */
 void *wg_arena_grow(struct wg_arena *a, void *old, size_t n, size_t *cap, size_t elem);
 void wg_arena_free(struct wg_arena *a);
 
