@@ -245,7 +245,7 @@ static bool emit_function(struct wg_decoder *d, struct wg_unit *u)
             emit_all(&e, joins);
             if (e.temp_max - e.temp0 > temp_bytes)
                 temp_bytes = e.temp_max - e.temp0;
-            if (pass == 0) {
+            if (pass == 0 || e.failed) {
                 free(e.insts);
             } else {
                 link(&e);
