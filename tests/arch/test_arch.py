@@ -20,6 +20,7 @@ MAY = {
     "report": {"base", "model"},
     "cli": {"base", "isa", "model", "report", "shim/env.h", "shim/inspect.h", "ptx/fatbin.h"},
     "shim": {"base", "model", "report", "ptx/fatbin.h"},
+    "lib": set(),
 }
 
 
