@@ -116,6 +116,15 @@ static uint64_t load(const char *p, unsigned bytes)
            : bytes == 4 ? __atomic_load_n((const uint32_t *)p, __ATOMIC_RELAXED)
                         : __atomic_load_n((const uint64_t *)p, __ATOMIC_RELAXED);
 }
+static void store(char *p, unsigned bytes, uint64_t v)
+{
+    if (bytes == 2)
+        __atomic_store_n((uint16_t *)p, (uint16_t)v, __ATOMIC_RELAXED);
+    else if (bytes == 4)
+        __atomic_store_n((uint32_t *)p, (uint32_t)v, __ATOMIC_RELAXED);
+    else
+        __atomic_store_n((uint64_t *)p, v, __ATOMIC_RELAXED);
+}
 static bool cas(char *p, unsigned bytes, uint64_t *old, uint64_t v)
 {
 #define CAS(T)                                                                                                         \
@@ -138,13 +147,11 @@ static uint64_t one(struct wg_warp *w, const struct wg_mem_desc *d, char *p, boo
 {
     unsigned bytes = d->elem;
     if (shared || w->wk->run->nworkers == 1) {
-        uint64_t old = 0;
-        memcpy(&old, p, bytes);
-        uint64_t v = apply(d->atom, d->type, !shared, old, b, c);
+        uint64_t old = load(p, bytes), v = apply(d->atom, d->type, !shared, old, b, c);
         if (bytes < 8)
             v &= (1ull << 8 * bytes) - 1;
         w->wk->changes += v != old;
-        memcpy(p, &v, bytes);
+        store(p, bytes, v);
         return old;
     }
     if (d->atom == WG_ATOM_ADD && wg_type_infos[d->type].kind != 'F') {
@@ -190,37 +197,102 @@ static void count(struct wg_warp *w, const struct wg_inst *i, const uint64_t *ad
     }
 }
 
+/* Lanes of `on` whose address is in the window of shared memory; their addresses become offsets. */
+static uint32_t shared_lanes(const struct wg_mem_desc *d, uint64_t *addr, uint32_t on)
+{
+    if (d->space != WG_SITE_GENERIC && d->space != WG_SITE_SHARED)
+        return 0;
+    uint32_t sh = d->space == WG_SITE_SHARED ? on : 0;
+    for (unsigned l = 0; d->space == WG_SITE_GENERIC && l < 32; l++)
+        if (addr[l] - WG_SHARED_WINDOW < WG_WINDOW_BYTES)
+            sh |= on & 1u << l;
+    for (unsigned l = 0; l < 32; l++)
+        addr[l] = sh >> l & 1 ? (uint32_t)addr[l] : addr[l];
+    return sh;
+}
+
+/* The first lane of `on` that is out of bounds or misaligned; -1: none. */
+static int bad_lane(const struct wg_warp *w, const uint64_t *addr, uint32_t on, uint32_t sh, unsigned bytes)
+{
+    const uint64_t hi[2] = {w->wk->hi, w->blk->shared_bytes}, lo[2] = {w->wk->lo, 0};
+    for (uint32_t m = on; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m), s = sh >> l & 1;
+        if (addr[l] < lo[s] || addr[l] > hi[s] || hi[s] - addr[l] < bytes || (addr[l] & (bytes - 1)))
+            return (int)l;
+    }
+    return -1;
+}
+
+/* 32-bit integer sums, nearly all atomics that programs make. */
+static void add32(struct wg_warp *w, const uint64_t *addr, uint32_t on, uint32_t sh, const uint32_t *b, uint32_t *result)
+{
+    bool alone = w->wk->run->nworkers == 1;
+    char *shared = w->blk->shared;
+    uint32_t changed = 0;
+    for (uint32_t m = on; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        bool s = sh >> l & 1;
+        uint32_t *p = s ? (uint32_t *)(shared + addr[l]) : (uint32_t *)(uintptr_t)addr[l], v = b[l], old;
+        if (s || alone) {
+            old = __atomic_load_n(p, __ATOMIC_RELAXED);
+            __atomic_store_n(p, old + v, __ATOMIC_RELAXED);
+        } else {
+            old = __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL);
+        }
+        changed |= v;
+        if (result)
+            result[l] = old;
+    }
+    w->wk->changes += changed != 0;
+}
+
+static void any_lane(struct wg_warp *w, const struct wg_mem_desc *d, char *R, char *p, unsigned l, bool s)
+{
+    for (unsigned k = 0; k < d->n; k++) {
+        uint64_t b = lane_of(R + (d->n > 1 ? d->vb[k] : d->b), d->cont, l);
+        uint64_t c = d->c ? lane_of(R + d->c, d->cont, l) : 0;
+        if (d->elem < 8) {
+            b &= (1ull << 8 * d->elem) - 1;
+            c &= (1ull << 8 * d->elem) - 1;
+        }
+        uint64_t old = one(w, d, p + k * d->elem, s, b, c);
+        if (!d->val[k])
+            continue;
+        if (d->cont == 2)
+            WG_VEC(uint16_t, d->val[k])[l] = (uint16_t)old;
+        else if (d->cont == 4)
+            WG_VEC(uint32_t, d->val[k])[l] = (uint32_t)old;
+        else
+            WG_VEC(uint64_t, d->val[k])[l] = old;
+    }
+}
+
 /* a: address (S, V32 or V64), b and c in the descriptor: operands, always vectors; val[0..n): results */
 H(atom)
 {
     const struct wg_mem_desc *d = i->p;
     uint32_t on = WG_ON;
     if (!on)
-        return i + 1;
-    uint64_t addr[WG_LANES];
+        WG_NEXT;
+    uint64_t addr[WG_LANES] __attribute__((aligned(64))), disp = (uint64_t)(int64_t)(int32_t)i->f;
     unsigned bytes = d->elem * d->n;
-    int64_t disp = (int32_t)i->f;
-    for (unsigned l = 0; l < 32; l++)
-        addr[l] = (d->acls == WG_ADDR_S ? *(uint64_t *)(R + i->a)
-                   : d->acls == WG_ADDR_V32 ? WG_VEC(uint32_t, i->a)[l] : WG_VEC(uint64_t, i->a)[l]) + (uint64_t)disp;
-    uint32_t sh = 0;
-    if (d->space == WG_SITE_SHARED)
-        sh = on;
-    else if (d->space == WG_SITE_GENERIC)
+    if (d->acls == WG_ADDR_S)
         for (unsigned l = 0; l < 32; l++)
-            if (addr[l] - WG_SHARED_WINDOW < WG_WINDOW_BYTES)
-                sh |= 1u << l;
-    for (uint32_t m = on; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctz(m);
-        bool s = sh >> l & 1;
-        if (s)
-            addr[l] &= UINT32_MAX;
-        uint64_t lo = s ? 0 : w->wk->lo, hi = s ? w->blk->shared_bytes : w->wk->hi, a = addr[l];
-        bool out = a < lo || a > hi || a + bytes > hi;
-        if (out || (a & (bytes - 1)))
-            return wg_fault(w, i, WG_KERNEL_FAULT, out ? "out-of-bounds" : "misaligned", (int)l, a,
-                            "Invalid __%s__ atomic of size %u bytes: address 0x%llx is %s", s ? "shared" : "global",
-                            bytes, (unsigned long long)a, out ? "out of bounds" : "misaligned");
+            addr[l] = *(const uint64_t *)(R + i->a) + disp;
+    else if (d->acls == WG_ADDR_V32)
+        for (unsigned l = 0; l < 32; l++)
+            addr[l] = WG_VEC(uint32_t, i->a)[l] + disp;
+    else
+        for (unsigned l = 0; l < 32; l++)
+            addr[l] = WG_VEC(uint64_t, i->a)[l] + disp;
+    uint32_t sh = shared_lanes(d, addr, on);
+    int bad = bad_lane(w, addr, on, sh, bytes);
+    if (bad >= 0) {
+        bool aligned = !(addr[bad] & (bytes - 1));
+        return wg_fault(w, i, WG_KERNEL_FAULT, aligned ? "out-of-bounds" : "misaligned", bad, addr[bad],
+                        "Invalid __%s__ atomic of size %u bytes: address 0x%llx is %s",
+                        sh >> bad & 1 ? "shared" : "global", bytes, (unsigned long long)addr[bad],
+                        aligned ? "out of bounds" : "misaligned");
     }
     if (d->counted) {
         /* ptxas sums lanes that all add to one place and lets one of them go */
@@ -232,27 +304,14 @@ H(atom)
         if (go & sh)
             count(w, i, addr, go & sh, true, bytes, d->ones);
     }
+    if (d->atom == WG_ATOM_ADD && d->elem == 4 && d->n == 1 && d->cont == 4 && (d->type == WG_T_U32 || d->type == WG_T_S32)) {
+        add32(w, addr, on, sh, WG_VEC(uint32_t, d->b), d->val[0] ? WG_VEC(uint32_t, d->val[0]) : NULL);
+        WG_NEXT;
+    }
     for (uint32_t m = on; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         bool s = sh >> l & 1;
-        char *p = s ? w->blk->shared + addr[l] : (char *)addr[l];
-        for (unsigned k = 0; k < d->n; k++) {
-            uint64_t b = lane_of(R + (d->n > 1 ? d->vb[k] : d->b), d->cont, l);
-            uint64_t c = d->c ? lane_of(R + d->c, d->cont, l) : 0;
-            if (d->elem < 8) {
-                b &= (1ull << 8 * d->elem) - 1;
-                c &= (1ull << 8 * d->elem) - 1;
-            }
-            uint64_t old = one(w, d, p + k * d->elem, s, b, c);
-            if (!d->val[k])
-                continue;
-            if (d->cont == 2)
-                WG_VEC(uint16_t, d->val[k])[l] = (uint16_t)old;
-            else if (d->cont == 4)
-                WG_VEC(uint32_t, d->val[k])[l] = (uint32_t)old;
-            else
-                WG_VEC(uint64_t, d->val[k])[l] = old;
-        }
+        any_lane(w, d, R, s ? w->blk->shared + addr[l] : (char *)(uintptr_t)addr[l], l, s);
     }
-    return i + 1;
+    WG_NEXT;
 }
