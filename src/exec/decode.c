@@ -1,6 +1,7 @@
 /* decode.c - lays out the register file of each function and emits its fast and wide code. */
 #include "exec/demangle.h"
 #include "exec/emit.h"
+#include "exec/slots.h"
 #include "ptx/merge.h"
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static bool is_call_var(const struct wg_symbol *s) { return s->space == WG_SPACE
 
 /* Slots of registers. Order: constants | parameters, results and .param variables of calls (words) | predicates, S and A |
  * V | temporaries | wide-only V. The first two must come first: callers copy into them knowing only const_bytes. */
-static uint32_t lay_out(struct wg_emit *e, uint32_t temp_bytes, const uint8_t *used)
+static uint32_t lay_out(struct wg_emit *e, uint32_t temp_bytes, const uint8_t *used, const uint32_t *like)
 {
     const struct wg_function *f = e->fn;
     struct wg_code *c = e->code;
@@ -56,11 +57,14 @@ static uint32_t lay_out(struct wg_emit *e, uint32_t temp_bytes, const uint8_t *u
     off = (off + 8 + 63) & ~63u;
     for (uint32_t r = 0; r < f->nregs; r++) {
         struct wg_slot *s = &c->slots[r];
-        if (used[r] && s->cls == WG_CLASS_V) {
+        if (used[r] && s->cls == WG_CLASS_V && like[r] == r) {
             s->fast = s->wide = off;
             off += (s->bytes * 32u + 63) & ~63u;
         }
     }
+    for (uint32_t r = 0; r < f->nregs; r++)
+        if (used[r] && c->slots[r].cls == WG_CLASS_V)
+            c->slots[r].fast = c->slots[r].wide = c->slots[like[r]].fast;
     e->temp0 = off;
     off = (off + temp_bytes + 63) & ~63u;
     for (uint32_t r = 0; r < f->nregs; r++) {
@@ -211,12 +215,13 @@ static bool emit_function(struct wg_decoder *d, struct wg_unit *u)
     struct wg_code *c = u->code;
     struct wg_emit e = {.dec = d, .u = u, .fn = f, .code = c, .h = d->h};
     uint8_t *used = wg_arena_alloc(&d->scratch, f->nregs + 2), *joins = wg_arena_alloc(&d->scratch, u->cfg.nbb + 2);
+    uint32_t *like = wg_arena_alloc(&d->scratch, (f->nregs + 1) * sizeof *like);
     e.shadow = wg_arena_alloc(&d->scratch, f->nregs + 2);
     if (d->o->observed)
         e.array = wg_provenance(d, f);
     e.vars = wg_arena_alloc(&d->scratch, (f->nparams + f->nrets + f->nlocals + 1) * sizeof *e.vars);
     e.consts = wg_arena_grow(&d->scratch, NULL, CONST_FIRST, &e.consts_cap, sizeof *e.consts);
-    if (d->scratch.failed)
+    if (d->scratch.failed || !wg_share_slots(f, &u->cfg, &u->cls, &d->scratch, like))
         return false;
     for (uint32_t i = 0; i < f->ninstrs; i++)
         wg_instr_regs(&f->instrs[i], used_reg, used);
@@ -232,7 +237,7 @@ static bool emit_function(struct wg_decoder *d, struct wg_unit *u)
             e.wide = wide;
             e.at = wg_arena_alloc(d->a, (f->ninstrs + 2) * 4);
             e.body = wg_arena_alloc(d->a, (f->ninstrs + 2) * 4);
-            c->frame_bytes = lay_out(&e, temp_bytes, used);
+            c->frame_bytes = lay_out(&e, temp_bytes, used, like);
             e.temp_max = e.temp0;
             e.insts = NULL;
             e.cap = 0;
