@@ -4,6 +4,7 @@
 #include "exec/libdevice.h"
 #include "exec/printf.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint64_t arg64(const uint32_t *const *arg, unsigned k, unsigned l)
@@ -120,34 +121,68 @@ static size_t string_arg(void *ctx, uint64_t addr, char *out, size_t cap)
     char first;
     return read_bytes(p->w, p->lane, addr, &first, 1) ? read_string(p->w, p->lane, addr, out, cap) : SIZE_MAX;
 }
-static bool n_vprintf(struct wg_warp *w, const struct wg_inst *i, const struct wg_call_desc *d, uint32_t mask,
-                      uint32_t *ret, const uint32_t *const *arg)
+/* The device string at a, however long it is; in buf when that holds it, else on the heap. NULL: out of memory. */
+static char *whole_string(struct wg_warp *w, unsigned l, uint64_t a, char *buf, size_t cap)
+{
+    char *s = buf;
+    while (read_string(w, l, a, s, cap) + 1 == cap) {
+        cap *= 2;
+        char *more = realloc(s == buf ? NULL : s, cap);
+        if (!more) {
+            free(s == buf ? NULL : s);
+            return NULL;
+        }
+        s = more;
+    }
+    return s;
+}
+
+/* One lane's line; false: out of memory. */
+static bool print_lane(struct wg_warp *w, unsigned l, uint64_t format, uint64_t values, int *count)
 {
     struct wg *g = w->wk->run->g;
-    (void)i;
-    if (d->narg < 2)
-        return true;
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctz(m);
-        char fmt[4096], out[8192];
-        uint8_t args[1024];
-        size_t have = 0;
-        uint64_t fa = arg64(arg, 0, l), va = arg64(arg, 1, l);
-        read_string(w, l, fa, fmt, sizeof fmt);
-        size_t want = va ? wg_printf_arg_bytes(fmt) : 0;
-        while (have < want && have < sizeof args && read_bytes(w, l, va + have, args + have, 1))
-            have++;
-        struct printer p = {w, l};
-        int count;
-        size_t n = wg_printf_format(out, sizeof out, fmt, args, have, string_arg, &p, &count);
-        if (n >= sizeof out)
-            n = sizeof out - 1;
+    char fmt_buf[1024], out_buf[2048], *out = out_buf, *fmt = whole_string(w, l, format, fmt_buf, sizeof fmt_buf);
+    uint8_t args[1024]; /* 32 arguments of at most 16 bytes are CUDA's limit */
+    size_t have = 0, want = fmt && values ? wg_printf_arg_bytes(fmt) : 0;
+    struct printer p = {w, l};
+    if (!fmt)
+        return false;
+    while (have < want && have < sizeof args && read_bytes(w, l, values + have, args + have, 1))
+        have++;
+    size_t n = wg_printf_format(out, sizeof out_buf, fmt, args, have, string_arg, &p, count);
+    if (n >= sizeof out_buf) {
+        out = malloc(n + 1);
+        size_t again = out ? wg_printf_format(out, n + 1, fmt, args, have, string_arg, &p, count) : 0;
+        n = again < n ? again : n; /* another block may have changed a string meanwhile */
+    }
+    if (out) {
         pthread_mutex_lock(&g->heap_lock); /* lines of different workers do not mix */
         if (g->opt.printf_sink)
             g->opt.printf_sink(g->opt.ctx, out, n);
         else
             fwrite(out, 1, n, stdout);
         pthread_mutex_unlock(&g->heap_lock);
+    }
+    bool ok = out != NULL;
+    if (fmt != fmt_buf)
+        free(fmt);
+    if (out != out_buf)
+        free(out);
+    return ok;
+}
+
+static bool n_vprintf(struct wg_warp *w, const struct wg_inst *i, const struct wg_call_desc *d, uint32_t mask,
+                      uint32_t *ret, const uint32_t *const *arg)
+{
+    if (d->narg < 2)
+        return true;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        int count = 0;
+        if (!print_lane(w, l, arg64(arg, 0, l), arg64(arg, 1, l), &count)) {
+            wg_fault(w, i, WG_NO_MEMORY, "host-memory", (int)l, 0, "no host memory for the text of a printf");
+            return false;
+        }
         if (ret)
             ret[l] = (uint32_t)count;
     }
