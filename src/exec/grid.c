@@ -534,7 +534,8 @@ static bool open_worker(struct wg_run *r, struct wg_worker *k, unsigned index)
     k->params = (const uint8_t *)r->param_addr;
     k->bb = wg_calloc(r->kc->nbb + 1, sizeof *k->bb);
     k->site = wg_calloc(r->kc->nsites + 1, sizeof *k->site);
-    return k->bb && k->site;
+    k->memo = wg_calloc(r->kc->nsites + 1, sizeof *k->memo);
+    return k->bb && k->site && k->memo;
 }
 
 static void close_worker(struct wg_worker *k)
@@ -545,6 +546,9 @@ static void close_worker(struct wg_worker *k)
             n = b->next;
             free_block(b);
         }
+    for (uint32_t s = 0; k->memo && s < k->run->kc->nsites; s++)
+        free(k->memo[s]);
+    free(k->memo);
     free(k->bb);
     free(k->site);
 }

@@ -62,6 +62,21 @@ WG_INLINE bool wg_lanes_opaque(int *l)
     return true;
 }
 
+/* r[l] = get(l) for all lanes of 4 or 8 bytes, put together in registers: a vector load right behind 32 stores of single
+ * lanes would wait until they had reached the cache. */
+#define WG_LANES_GATHER4(r, get)                                                                                       \
+    for (int l_ = 0; l_ < WG_LANES; l_ += 8) {                                                                         \
+        typedef uint32_t v_ __attribute__((vector_size(32)));                                                          \
+        const v_ x_ = {get(l_), get(l_ + 1), get(l_ + 2), get(l_ + 3), get(l_ + 4), get(l_ + 5), get(l_ + 6), get(l_ + 7)};\
+        memcpy((uint32_t *)(r) + l_, &x_, sizeof x_);                                                                  \
+    }
+#define WG_LANES_GATHER8(r, get)                                                                                       \
+    for (int l_ = 0; l_ < WG_LANES; l_ += 4) {                                                                         \
+        typedef uint64_t v_ __attribute__((vector_size(32)));                                                          \
+        const v_ x_ = {get(l_), get(l_ + 1), get(l_ + 2), get(l_ + 3)};                                                \
+        memcpy((uint64_t *)(r) + l_, &x_, sizeof x_);                                                                  \
+    }
+
 #define WG_BITS8_(f, n) f(n), f(n + 1), f(n + 2), f(n + 3), f(n + 4), f(n + 5), f(n + 6), f(n + 7)
 #define WG_BITS32_(f) WG_BITS8_(f, 0), WG_BITS8_(f, 8), WG_BITS8_(f, 16), WG_BITS8_(f, 24)
 #define WG_BIT_(n) 1u << (n)

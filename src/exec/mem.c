@@ -2,8 +2,7 @@
  * and size; whatever is rare takes the general handler. */
 #include "exec/handlers.h"
 #include "exec/lanes.h"
-#include "model/banks.h"
-#include "model/coalesce.h"
+#include "exec/memo.h"
 
 struct acc { uint64_t addr[WG_LANES]; };
 
@@ -73,16 +72,47 @@ WG_INLINE void count_shared_affine(struct wg_warp *w, const struct wg_inst *i, u
     }
 }
 
-/* One place for all lanes, read together with its neighbours. */
-static __attribute__((noinline)) void count_joined(struct wg_warp *w, const struct wg_inst *i, const struct wg_mem_desc *d,
-                                                   uint64_t a, uint32_t on, bool shared)
+/* The access that ptxas makes of this one and its neighbours. */
+static __attribute__((noinline)) void count_joined(struct wg_warp *w, const struct wg_inst *i, uint64_t a,
+                                                   int64_t stride, uint32_t on, bool shared)
 {
+    const struct wg_mem_desc *d = i->p;
     for (unsigned k = 0; k <= (d->again != 0); k++) {
         uint64_t at = a - (uint64_t)(int64_t)d->position + k * d->again;
         if (shared)
-            count_shared_model(&w->site[i->site], (uint32_t)at, 0, on, d->wide, d->store);
+            count_shared_model(&w->site[i->site], (uint32_t)at, (int32_t)stride, on, d->wide, d->store);
         else
-            count_global_model(&w->site[i->site], at, 0, on, d->wide);
+            count_global_model(&w->site[i->site], at, stride, on, d->wide);
+    }
+}
+/* Vectors of addresses; disp is added to each. */
+static __attribute__((noinline)) void count_v64(struct wg_warp *w, const struct wg_inst *i, const uint64_t *a,
+                                                uint32_t on, int64_t disp)
+{
+    const struct wg_mem_desc *d = i->p;
+    uint64_t at[WG_LANES] __attribute__((aligned(64)));
+    for (unsigned k = 0; k <= (d->again != 0); k++) {
+        uint64_t add = (uint64_t)disp - (uint64_t)(int64_t)d->position + k * d->again;
+        struct wg_coalesce x;
+        for (unsigned l = 0; l < 32; l++)
+            at[l] = a[l] + add;
+        wg_memo_coalesce(w, i->site, at, on, d->wide ? d->wide : d->elem * d->n, &x);
+        count_coalesced(&w->site[i->site], &x);
+    }
+}
+static __attribute__((noinline)) void count_v32(struct wg_warp *w, const struct wg_inst *i, const uint32_t *a,
+                                                uint32_t on, uint32_t disp)
+{
+    const struct wg_mem_desc *d = i->p;
+    unsigned bytes = d->wide ? d->wide : d->elem * d->n;
+    uint32_t at[WG_LANES] __attribute__((aligned(64)));
+    for (unsigned k = 0; k <= (d->again != 0); k++) {
+        uint32_t add = disp - (uint32_t)d->position + k * d->again;
+        struct wg_banks x;
+        for (unsigned l = 0; l < 32; l++)
+            at[l] = a[l] + add;
+        wg_memo_banks(w, i->site, at, on, bytes, d->store, &x);
+        count_shared(&w->site[i->site], &x, on, bytes);
     }
 }
 
@@ -186,16 +216,8 @@ static const struct wg_inst *general_global(struct wg_warp *w, const struct wg_i
             return bad(w, i, addr, on, lo, hi, bytes, d->space == WG_SITE_CONST ? "const" : "global",
                        d->store ? "write" : "read");
     }
-    if (counted) {
-        uint64_t at[WG_LANES];
-        for (unsigned k = 0; k <= (d->again != 0); k++) {
-            for (unsigned l = 0; l < 32; l++)
-                at[l] = addr[l] - (uint64_t)(int64_t)d->position + k * d->again;
-            struct wg_coalesce x;
-            wg_coalesce(at, on, d->wide ? d->wide : bytes, &x);
-            count_coalesced(&w->site[i->site], &x);
-        }
-    }
+    if (counted)
+        count_v64(w, i, addr, on, 0);
     w->wk->changes += d->store;
     for (uint32_t m = on; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
@@ -216,14 +238,9 @@ static const struct wg_inst *general_shared(struct wg_warp *w, const struct wg_i
     }
     if (counted) {
         uint32_t a32[WG_LANES];
-        unsigned width = d->wide ? d->wide : bytes;
-        for (unsigned k = 0; k <= (d->again != 0); k++) {
-            for (unsigned l = 0; l < 32; l++)
-                a32[l] = (uint32_t)addr[l] - (uint32_t)d->position + k * d->again;
-            struct wg_banks x;
-            wg_banks_of(d->store ? WG_BANKS_STORE : WG_BANKS_LOAD, a32, on, width, &x);
-            count_shared(&w->site[i->site], &x, on, width);
-        }
+        for (unsigned l = 0; l < 32; l++)
+            a32[l] = (uint32_t)addr[l];
+        count_v32(w, i, a32, on, 0);
     }
     w->wk->changes += d->store;
     for (uint32_t m = on; m; m &= m - 1) {
@@ -330,7 +347,7 @@ WG_INLINE const struct wg_inst *ld_s(struct wg_warp *w, const struct wg_inst *i,
             return slow(w, i, R);
         p = w->blk->shared + a;
         if (counted && d->wide)
-            count_joined(w, i, d, a, on, true);
+            count_joined(w, i, a, 0, on, true);
         else if (counted)
             count_shared_affine(w, i, (uint32_t)a, 0, on, bytes, false);
     } else {
@@ -338,7 +355,7 @@ WG_INLINE const struct wg_inst *ld_s(struct wg_warp *w, const struct wg_inst *i,
             return slow(w, i, R);
         p = (const char *)a;
         if (counted && d->wide)
-            count_joined(w, i, d, a, on, false);
+            count_joined(w, i, a, 0, on, false);
         else if (counted)
             count_global_affine(w, i, a, 0, on, bytes);
     }
@@ -367,6 +384,8 @@ LD_S(ld_s_s4, true, false, 4, 1)
 LD_S(ld_s_s4c, true, true, 4, 1)
 
 /* affine address */
+#define STRIDE_4(l) *(const uint32_t *)(at + stride * (l))
+#define STRIDE_8(l) *(const uint64_t *)(at + stride * (l))
 #define ACCESS_A(name, T, is_shared, counted, store)                                                                   \
     WG_HANDLER(name)                                                                                                   \
     {                                                                                                                  \
@@ -384,14 +403,18 @@ LD_S(ld_s_s4c, true, true, 4, 1)
             if (__builtin_expect(hi + bytes > w->blk->shared_bytes || ((a0 | (uint64_t)stride) & (bytes - 1)) ||       \
                                      hi > UINT32_MAX, 0))                                                              \
                 return slow(w, i, R);                                                                                  \
-            if (counted)                                                                                               \
+            if (counted && ((const struct wg_mem_desc *)i->p)->wide)                                                   \
+                count_joined(w, i, base, stride, on, true);                                                            \
+            else if (counted)                                                                                          \
                 count_shared_affine(w, i, (uint32_t)base, (int32_t)stride, on, bytes, store);                          \
             mem = (uintptr_t)w->blk->shared;                                                                           \
         } else {                                                                                                       \
             if (__builtin_expect(lo < w->wk->lo || hi > w->wk->hi - bytes ||                                           \
                                      ((a0 | (uint64_t)stride) & (bytes - 1)), 0))                                      \
                 return slow(w, i, R);                                                                                  \
-            if (counted)                                                                                               \
+            if (counted && ((const struct wg_mem_desc *)i->p)->wide)                                                   \
+                count_joined(w, i, base, stride, on, false);                                                           \
+            else if (counted)                                                                                          \
                 count_global_affine(w, i, base, stride, on, bytes);                                                    \
             mem = 0;                                                                                                   \
         }                                                                                                              \
@@ -407,12 +430,14 @@ LD_S(ld_s_s4c, true, true, 4, 1)
             WG_NEXT;                                                                                                   \
         }                                                                                                              \
         if (on == ~0u) {                                                                                               \
-            uint64_t a = base;                                                                                         \
-            for (unsigned l = 0; l < 32; l++, a += (uint64_t)stride) {                                                 \
-                if (store)                                                                                             \
-                    *(T *)(mem + a) = r[l];                                                                            \
-                else                                                                                                   \
-                    r[l] = *(const T *)(mem + a);                                                                      \
+            const char *at = (const char *)(uintptr_t)(mem + base);                                                    \
+            if (store) {                                                                                               \
+                for (int l = 0; l < 32; l++)                                                                           \
+                    *(T *)(uintptr_t)(mem + base + (uint64_t)stride * (unsigned)l) = r[l];                             \
+            } else if (sizeof(T) == 4) {                                                                               \
+                WG_LANES_GATHER4(r, STRIDE_4)                                                                          \
+            } else {                                                                                                   \
+                WG_LANES_GATHER8(r, STRIDE_8)                                                                          \
             }                                                                                                          \
             WG_NEXT;                                                                                                   \
         }                                                                                                              \
@@ -466,26 +491,9 @@ WG_INLINE bool range_v32(const uint32_t *a, uint32_t on, uint32_t disp, uint32_t
     }
     return bad_ == 0;
 }
-static __attribute__((noinline)) void count_v64(struct wg_warp *w, const struct wg_inst *i, const uint64_t *a,
-                                                uint32_t on, int64_t disp, unsigned bytes)
-{
-    uint64_t at[WG_LANES] __attribute__((aligned(64)));
-    for (unsigned l = 0; l < 32; l++)
-        at[l] = a[l] + (uint64_t)disp;
-    struct wg_coalesce x;
-    wg_coalesce(at, on, bytes, &x);
-    count_coalesced(&w->site[i->site], &x);
-}
-static __attribute__((noinline)) void count_v32(struct wg_warp *w, const struct wg_inst *i, const uint32_t *a,
-                                                uint32_t on, uint32_t disp, unsigned bytes, bool store)
-{
-    uint32_t at[WG_LANES] __attribute__((aligned(64)));
-    for (unsigned l = 0; l < 32; l++)
-        at[l] = a[l] + disp;
-    struct wg_banks x;
-    wg_banks_of(store ? WG_BANKS_STORE : WG_BANKS_LOAD, at, on, bytes, &x);
-    count_shared(&w->site[i->site], &x, on, bytes);
-}
+#define AT_LANE(l) ((uintptr_t)(mem + (in_shared ? (uint64_t)(a32[l] + (uint32_t)disp) : a64[l])))
+#define LANE_4(l) *(const uint32_t *)AT_LANE(l)
+#define LANE_8(l) *(const uint64_t *)AT_LANE(l)
 #define ACCESS_V(name, T, is_shared, counted, store)                                                                   \
     WG_HANDLER(name)                                                                                                   \
     {                                                                                                                  \
@@ -493,6 +501,7 @@ static __attribute__((noinline)) void count_v32(struct wg_warp *w, const struct 
         if (!on)                                                                                                       \
             WG_NEXT;                                                                                                   \
         const unsigned bytes = sizeof(T);                                                                              \
+        const bool in_shared = is_shared;                                                                              \
         int64_t disp = (int32_t)i->f;                                                                                  \
         T *r = WG_VEC(T, i->d);                                                                                        \
         uint64_t mem;                                                                                                  \
@@ -502,30 +511,31 @@ static __attribute__((noinline)) void count_v32(struct wg_warp *w, const struct 
             if (__builtin_expect(!range_v32(a32, on, (uint32_t)disp, w->blk->shared_bytes, bytes), 0))                 \
                 return slow(w, i, R);                                                                                  \
             if (counted)                                                                                               \
-                count_v32(w, i, a32, on, (uint32_t)disp, bytes, store);                                                \
+                count_v32(w, i, a32, on, (uint32_t)disp);                                                              \
             mem = (uintptr_t)w->blk->shared;                                                                           \
         } else {                                                                                                       \
             if (__builtin_expect(!range_v64(a64, on, disp, w->wk->lo, w->wk->hi, bytes), 0))                           \
                 return slow(w, i, R);                                                                                  \
             if (counted)                                                                                               \
-                count_v64(w, i, a64, on, disp, bytes);                                                                 \
+                count_v64(w, i, a64, on, disp);                                                                        \
             mem = (uint64_t)disp;                                                                                      \
         }                                                                                                              \
         if (store)                                                                                                     \
             w->wk->changes++;                                                                                          \
         if (on == ~0u) {                                                                                               \
-            for (unsigned l = 0; l < 32; l++) {                                                                        \
-                T *p = (T *)(mem + (is_shared ? (uint64_t)(a32[l] + (uint32_t)disp) : a64[l]));                        \
-                if (store)                                                                                             \
-                    *p = r[l];                                                                                         \
-                else                                                                                                   \
-                    r[l] = *p;                                                                                         \
+            if (store) {                                                                                               \
+                for (int l = 0; l < 32; l++)                                                                           \
+                    *(T *)AT_LANE(l) = r[l];                                                                           \
+            } else if (sizeof(T) == 4) {                                                                               \
+                WG_LANES_GATHER4(r, LANE_4)                                                                            \
+            } else {                                                                                                   \
+                WG_LANES_GATHER8(r, LANE_8)                                                                            \
             }                                                                                                          \
             WG_NEXT;                                                                                                   \
         }                                                                                                              \
         for (uint32_t m = on; m; m &= m - 1) {                                                                         \
             unsigned l = (unsigned)__builtin_ctz(m);                                                                   \
-            T *p = (T *)(mem + (is_shared ? (uint64_t)(a32[l] + (uint32_t)disp) : a64[l]));                            \
+            T *p = (T *)AT_LANE(l);                                                                                    \
             if (store)                                                                                                 \
                 *p = r[l];                                                                                             \
             else                                                                                                       \
@@ -642,8 +652,8 @@ wg_handler WG_ISA_NAME(wg_mem_select)(const struct wg_mem_desc *d)
             return shared ? (counted ? ld_s_s4c : ld_s_s4) : counted ? ld_s_g4c : ld_s_g4;
         return shared ? (counted ? ld_s_sc : ld_s_s) : counted ? ld_s_gc : ld_s_g;
     }
-    bool plain = d->n == 1 && d->elem == d->cont && d->elem >= 4 && d->val[0] && !d->wide;
-    if (plain && d->acls == WG_ADDR_A && !d->guarded && full[d->store][shared][d->elem == 8][counted])
+    bool plain = d->n == 1 && d->elem == d->cont && d->elem >= 4 && d->val[0];
+    if (plain && d->acls == WG_ADDR_A && !d->guarded && !d->wide && full[d->store][shared][d->elem == 8][counted])
         return full[d->store][shared][d->elem == 8][counted];
     if (plain && d->acls == WG_ADDR_A)
         return table[d->store][0][shared][d->elem == 8][counted];

@@ -150,6 +150,7 @@ struct wg_worker {
     uint32_t nresident;
     struct wg_bb_count *bb;
     struct wg_site_count *site;
+    struct wg_memo **memo; /* per site, made when it first counts an access by vector addresses */
     struct wg_fault fault;
     uint64_t changes; /* stores and atomics that changed memory, barriers, exits: progress */
     uint64_t blocks_done, seen_done;
