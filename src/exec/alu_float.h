@@ -123,26 +123,23 @@ WG_INLINE f32 any_sat_f32(f32 x, struct wg_alu_mods z)
     const u32 u = wg_f32_bits(x), s = wg_f32_bits(sat_f32(x));
     return wg_bits_f32(u ^ ((u ^ s) & z.sat));
 }
-/* A result: x, exact or rounded to odd, in a rounding mode. .ftz flushes what is below the least normal number before
- * it is rounded (measured on an H200). */
-WG_INLINE u32 flushed(u32 u, f64 x, struct wg_alu_mods z)
+/* .ftz flushes a result that is below the least normal number after rounding to 24 bits of any exponent (measured on an
+ * H200). x: the result, exact or rounded to odd; near: to nearest even; away: away from zero. */
+WG_INLINE u32 tiny_f32(f64 x, bool near, bool away)
 {
-    return u & ~(z.ftz & 0x7fffffffu & (__builtin_fabs(x) < 0x1p-126 ? ~0u : 0));
+    return __builtin_fabs(x) < (near ? 0x1.ffffffp-127 : away ? 0x1.fffffe0000001p-127 : 0x1p-126) ? ~0u : 0;
 }
+WG_INLINE u32 flushed(u32 u, u32 tiny, struct wg_alu_mods z) { return u & ~(z.ftz & 0x7fffffffu & tiny); }
+/* A result: x, exact or rounded to odd, in a rounding mode. */
 WG_INLINE f32 any_f32(f64 x, int mode, struct wg_alu_mods z)
 {
-    return any_sat_f32(wg_bits_f32(flushed(wg_f32_bits(canon32(round_f32(x, mode))), x, z)), z);
+    const bool away = mode == WG_ROUND_RP ? x > 0 : mode == WG_ROUND_RM && x < 0;
+    const u32 tiny = tiny_f32(x, mode != WG_ROUND_RZ && mode != WG_ROUND_RP && mode != WG_ROUND_RM, away);
+    return any_sat_f32(wg_bits_f32(flushed(wg_f32_bits(canon32(round_f32(x, mode))), tiny, z)), z);
 }
-WG_INLINE f32 fma_ftz_f32(f32 a, f32 b, f32 c)
-{
-    const f64 x = fma_f64(FZ(a), FZ(b), FZ(c), WG_ROUND_RN);
-    return canon32(__builtin_fabs(x) < 0x1p-126 ? (f32)__builtin_copysign(0.0, x) : (f32)x);
-}
-WG_INLINE f32 mul_ftz_f32(f32 a, f32 b)
-{
-    const f64 x = (f64)FZ(a) * FZ(b);
-    return canon32(__builtin_fabs(x) < 0x1p-126 ? (f32)__builtin_copysign(0.0, x) : (f32)x);
-}
+WG_INLINE f32 nearest_ftz_f32(f64 x) { return canon32(tiny_f32(x, true, false) ? (f32)__builtin_copysign(0.0, x) : (f32)x); }
+WG_INLINE f32 fma_ftz_f32(f32 a, f32 b, f32 c) { return nearest_ftz_f32(fma_f64(FZ(a), FZ(b), FZ(c), WG_ROUND_RN)); }
+WG_INLINE f32 mul_ftz_f32(f32 a, f32 b) { return nearest_ftz_f32((f64)FZ(a) * FZ(b)); }
 WG_INLINE f64 min_f64(f64 a, f64 b)
 {
     const f64 m = a < b ? a : b < a ? b : wg_bits_f64(wg_f64_bits(a) | wg_f64_bits(b));

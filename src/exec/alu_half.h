@@ -64,10 +64,10 @@ WG_INLINE u16 any_ftz_f16(u16 a, struct wg_alu_mods z)
     return (u16)(a & ((a & 0x7c00 ? 0xffffu : 0x8000u) | ~z.ftz));
 }
 WG_INLINE u16 any_relu(u16 a, u16 inf, struct wg_alu_mods z) { return (u16)(a ^ ((a ^ relu(a, inf)) & z.relu)); }
-/* A result of f16: x, exact or rounded to odd. */
+/* A result of f16: x, exact or rounded to odd. .ftz as of f32: what 11 bits of any exponent leave below 2^-14. */
 WG_INLINE u16 any_f16(f32 x, struct wg_alu_mods z)
 {
-    const u16 r = F2H(x), y = (u16)(r & ~(z.ftz & 0x7fff & (__builtin_fabsf(x) < 0x1p-14f ? ~0u : 0)));
+    const u16 r = F2H(x), y = (u16)(r & ~(z.ftz & 0x7fff & (__builtin_fabsf(x) < 0x1.ffep-15f ? ~0u : 0)));
     return any_relu((u16)(y ^ ((y ^ sat_f16(y)) & z.sat)), 0x7c00, z);
 }
 WG_INLINE u16 canon16(u16 a, u16 inf) { return (a & 0x7fff) > inf ? 0x7fff : a; }

@@ -30,7 +30,8 @@ WG_INLINE f32 cvt_f32(f64 x, struct wg_alu_mods z)
 {
     const f32 f = (f32)x;
     const u32 u = wg_f32_bits(f), r = wg_f32_bits(canon32(wg_bits_f32(u + correction(x, f, u >> 31, z))));
-    return any_sat_f32(wg_bits_f32(flushed(r, x, z)), z);
+    const bool away = (z.up && x > 0) || (z.down && x < 0);
+    return any_sat_f32(wg_bits_f32(flushed(r, tiny_f32(x, z.near, away), z)), z);
 }
 WG_INLINE u16 clamp16(u16 r, u16 inf, struct wg_alu_mods z)
 {
@@ -111,12 +112,12 @@ WG_INLINE i32 rzi_s32(f32 a)
 WG_INLINE i64 clamp_s(i64 v, i64 lo, i64 hi) { return v < lo ? lo : v > hi ? hi : v; }
 WG_INLINE u64 clamp_u(u64 v, u64 hi) { return v > hi ? hi : v; }
 /* ---- tf32: 10 bits of fraction ---- */
-/* Ties away from zero (.rna) is a mere addition, also of NaN and infinity (measured). */
+/* Ties away from zero (.rna) is a mere addition to the magnitude, also of NaN and infinity; it saturates (measured). */
 WG_INLINE u32 cvt_tf32(f32 x, struct wg_alu_mods z)
 {
     const u32 u = wg_f32_bits(x), mag = u & 0x7fffffffu;
     if (!(z.near | z.zero)) {
-        const u32 r = (u + 0x1000) & 0xffffe000u;
+        const u32 m = mag + 0x1000, r = (m > 0x7fffffffu ? 0x7fffe000u : m & 0xffffe000u) | (u ^ mag);
         return (r & 0x7f800000u) == 0x7f800000u ? r - (z.satfinite & 0x2000) : r;
     }
     const u32 r = (u + (z.near ? 0xfff + (u >> 13 & 1) : 0)) & 0xffffe000u;

@@ -49,7 +49,7 @@ void num_get(mpfr_t out, const struct fmt *f, uint64_t v); /* exact; out gets a 
 /* Round a value known with ternary t (as MPFR defines it) and at least man+1 bits. rnd 'n', 'z', 'm' (down), 'p' (up).
  */
 uint64_t num_round(const struct fmt *f, mpfr_t x, int t, char rnd);
-/* The same where results that would be subnormal become zero: what is tiny before rounding goes. */
+/* The same where results that would be subnormal become zero: what is tiny after rounding to any exponent goes. */
 uint64_t num_round_ftz(const struct fmt *f, mpfr_t x, int t, char rnd, bool ftz);
 /* What becomes of a NaN operand: double keeps its payload and sets the quiet bit, the others give one NaN for all. */
 uint64_t num_quiet(const struct fmt *f, uint64_t nan);

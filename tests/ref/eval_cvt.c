@@ -150,12 +150,14 @@ static uint64_t float_to_float(const struct ref_inst *in, const struct fmt *to, 
 }
 
 /* tf32 keeps 10 bits of a float's mantissa. .rna rounds ties away, and as measured is nothing but that integer
- * addition, for infinities and NaNs too; satfinite then steps down once. */
+ * addition, for infinities and NaNs too, without reaching the sign; satfinite then steps down once. */
 static uint64_t to_tf32(const struct ref_inst *in, uint64_t a)
 {
     if (!ref_has(in, "rna"))
         return float_to_float(in, &fmt_tf32, &fmt_f32, a) << 13;
-    uint64_t d = (a + 0x1000) & 0xffffe000;
+    uint64_t d = a & 0x7fffffff;
+    d = (d > 0x7fffffff - 0x1000 ? 0x7fffffff : d + 0x1000) & 0xffffe000;
+    d |= a & 0x80000000;
     if (ref_has(in, "satfinite") && (d & 0x7f800000) == 0x7f800000)
         d -= 0x2000;
     return d;

@@ -114,15 +114,10 @@ uint64_t num_round_ftz(const struct fmt *f, mpfr_t x, int t, char rnd, bool ftz)
             abort(); /* an inexact value of another precision cannot be rounded again */
         t = mpfr_set(r, x, num_mode(rnd));
     }
-    /* r has all the bits but any exponent: below the least normal number, or rounded up to it, the exact value was tiny
-     */
-    if (ftz && mpfr_regular_p(r)) {
-        mpfr_exp_t e = mpfr_get_exp(r) - 1;
-        bool up = (neg ? -t : t) > 0 && mpfr_min_prec(r) == 1;
-        if (e < 1 - bias || (e == 1 - bias && up)) {
-            mpfr_clear(r);
-            return num_zero(f, neg);
-        }
+    /* r has all the bits but any exponent: what is below the least normal number now goes (measured) */
+    if (ftz && mpfr_regular_p(r) && mpfr_get_exp(r) - 1 < 1 - bias) {
+        mpfr_clear(r);
+        return num_zero(f, neg);
     }
     mpfr_set_emin(2 - bias - (long)f->man);
     mpfr_set_emax(bias + 1);
