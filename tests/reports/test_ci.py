@@ -199,7 +199,7 @@ def hostile():
         p["program"] = p["tool_version"] = HOSTILE
         p["sources"][0]["path"] = "/tmp/" + HOSTILE + "/a.cu"
         p["sources"][0]["text"] = (HOSTILE + "\n") * 20
-        l.update(kernel=HOSTILE + "(int)", mangled=HOSTILE, module=HOSTILE, compiler=HOSTILE, status_text=HOSTILE,
+        l.update(kernel=HOSTILE + "(int)", mangled=HOSTILE, module=HOSTILE, compiler=HOSTILE, device=HOSTILE, status_text=HOSTILE,
                  findings=[finding(message=HOSTILE + "\n" + HOSTILE, id=HOSTILE)])
         p["host_findings"] = [finding(message=HOSTILE)]
         for site in p["code"][0]:
