@@ -1,6 +1,7 @@
 /* cmd_diff.c - what changed between two saved profiles. */
 #include "cli/cli.h"
 #include "report/compare.h"
+#include "report/html.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,9 @@ static int print(const struct wg_cli *o, const struct wg_compare *c, FILE *out)
 {
     const char *how = o->format ? o->format : "text", *no = getenv("NO_COLOR");
     bool color = o->color && strcmp(o->color, "auto") ? !strcmp(o->color, "always") : isatty(fileno(out)) && !(no && *no);
-    enum wg_status s = !strcmp(how, "markdown") ? wg_compare_markdown(c, out) : wg_compare_print(c, color, o->verbose, out);
+    enum wg_status s = !strcmp(how, "markdown") ? wg_compare_markdown(c, out)
+                       : !strcmp(how, "html")   ? wg_html_diff(c, out)
+                                                : wg_compare_print(c, color, o->verbose, out);
     if (s == WG_OK && !fflush(out))
         return WG_EXIT_OK;
     return wg_cli_error(WG_EXIT_OUTPUT, s == WG_NO_MEMORY ? "out of memory" : "cannot write the comparison");
@@ -25,8 +28,8 @@ int wg_cmd_diff(const struct wg_cli *o)
     struct wg_compare c;
     if (o->rest.n != 2)
         return wg_cli_error(WG_EXIT_USAGE, "diff takes two files: warpgrind diff OLD.wgprof NEW.wgprof");
-    if (o->format && strcmp(o->format, "text") && strcmp(o->format, "markdown"))
-        return wg_cli_error(WG_EXIT_USAGE, "--format is text or markdown, not \"%s\"", o->format);
+    if (o->format && strcmp(o->format, "text") && strcmp(o->format, "markdown") && strcmp(o->format, "html"))
+        return wg_cli_error(WG_EXIT_USAGE, "--format is text, markdown or html, not \"%s\"", o->format);
     int code = WG_EXIT_OK;
     for (int i = 0; i < 2 && !code; i++)
         if (wg_profile_read(o->rest.v[i], &p[i], err, sizeof err) != WG_OK)

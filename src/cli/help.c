@@ -68,7 +68,7 @@ static const struct topic topics[] = {
      "\n"
      "What cannot be judged (no such kernel or line, no value) is an error, not a pass. --baseline OLD.wgprof compares\n"
      "each kernel's leading figures with those of a saved profile; --tolerance PERCENT is what may be lost (2).\n"
-     "--write FORMAT=FILE adds sarif, junit, gitlab, github (annotations), markdown or text; FILE - is stdout.\n"},
+     "--write FORMAT=FILE adds html, sarif, junit, gitlab, github (annotations), markdown or text; FILE - is stdout.\n"},
     {"programs", "which programs run, and how",
      "PROGRAM.cu is built with nvcc when that is found, else with clang and warpgrind's own CUDA headers, which need\n"
      "no CUDA toolkit. A program built elsewhere runs as it is when it holds PTX, and its CUDA runtime is the shared\n"

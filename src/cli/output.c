@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "report/ci.h"
 #include "report/escape.h"
+#include "report/html.h"
 #include "report/report.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -17,8 +18,10 @@ static enum wg_status text(const struct wg_ci *c, FILE *out)
     return wg_report_text(c->view->p, &style, out);
 }
 
+static enum wg_status html(const struct wg_ci *c, FILE *out) { return wg_html_page(c->view, NULL, out); }
+
 static const struct format { const char *name; enum wg_status (*write)(const struct wg_ci *c, FILE *out); } formats[] = {
-    {"github", wg_ci_github}, {"gitlab", wg_ci_gitlab}, {"junit", wg_ci_junit},
+    {"github", wg_ci_github}, {"gitlab", wg_ci_gitlab}, {"html", html}, {"junit", wg_ci_junit},
     {"markdown", wg_ci_markdown}, {"sarif", wg_ci_sarif}, {"text", text},
 };
 enum { NFORMATS = sizeof formats / sizeof *formats };
