@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SITE_BYTES = 120, LINE_BYTES = 200, PAGE_BYTES = 1700000 }; /* sources are shown whole while the page is below this */
+enum { SITE_BYTES = 60 /* at least, of an instruction's row */, PAGE_BYTES = 1800000 /* of all kernels' sections */ };
 
 const char *wg_html_base(const char *path)
 {
@@ -193,33 +193,62 @@ static int heavier(const void *a, const void *b)
     return x[0] != y[0] ? (x[0] < y[0] ? 1 : -1) : x[1] < y[1] ? -1 : x[1] > y[1];
 }
 
-/* The sources of the heaviest kernels are shown whole, as far as the page's size allows. */
-static bool *choose(const struct wg_view *v)
+struct section { char *text; size_t n; };
+
+static bool render(struct wg_html *h, size_t k, enum wg_html_detail detail, struct section *s)
 {
+    struct wg_html to = {.v = h->v};
+    *s = (struct section){NULL, 0};
+    to.out = open_memstream(&s->text, &s->n);
+    if (!to.out)
+        return false;
+    wg_html_kernel(&to, k, detail);
+    return !fclose(to.out) && s->text;
+}
+
+/* A section per kernel in as much detail as the page's size allows, the heaviest kernels first. */
+static bool kernels(struct wg_html *h)
+{
+    const struct wg_view *v = h->v;
     uint64_t(*order)[2] = wg_arena_alloc(v->arena, (v->n + 1) * sizeof *order);
-    bool *full = wg_arena_alloc(v->arena, v->n + 1);
-    size_t bytes = v->n * 12000 < PAGE_BYTES / 2 ? v->n * 12000 : PAGE_BYTES / 2;
-    for (size_t k = 0; order && full && k < v->n; k++) {
+    struct section *s = wg_calloc(v->n + 1, sizeof *s);
+    size_t bytes = 0;
+    bool ok = order && s;
+    for (size_t k = 0; ok && k < v->n; k++) {
         order[k][0] = v->groups[k].total[WG_C_INST];
         order[k][1] = k;
+        ok = render(h, k, WG_HTML_FIGURES, &s[k]);
+        bytes += s[k].n;
     }
-    if (!order || !full)
-        return NULL;
-    qsort(order, v->n, sizeof *order, heavier);
-    for (size_t i = 0; i < v->n; i++) {
-        size_t k = (size_t)order[i][1], need = v->groups[k].first->nsites * SITE_BYTES + v->lines[k].n * LINE_BYTES;
-        full[k] = bytes + need <= PAGE_BYTES;
-        bytes += full[k] ? need : 0;
-    }
-    return full;
+    if (ok)
+        qsort(order, v->n, sizeof *order, heavier);
+    for (size_t i = 0; ok && i < v->n; i++)
+        for (int d = WG_HTML_ALL; ok && d > WG_HTML_FIGURES; d--) {
+            size_t k = (size_t)order[i][1];
+            struct section more;
+            if (d == WG_HTML_ALL && bytes + v->groups[k].first->nsites * SITE_BYTES > PAGE_BYTES)
+                continue; /* it would not fit: no need to try */
+            ok = render(h, k, (enum wg_html_detail)d, &more);
+            bool fits = ok && bytes - s[k].n + more.n <= PAGE_BYTES;
+            if (fits) {
+                bytes += more.n - s[k].n;
+                free(s[k].text);
+                s[k] = more;
+                break;
+            }
+            free(more.text);
+        }
+    for (size_t k = 0; ok && k < v->n; k++)
+        fwrite(s[k].text, 1, s[k].n, h->out);
+    for (size_t k = 0; s && k < v->n; k++)
+        free(s[k].text);
+    free(s);
+    return ok;
 }
 
 enum wg_status wg_html_page(const struct wg_view *v, const struct wg_compare *compare, FILE *out)
 {
     struct wg_html h = {.v = v, .out = out};
-    const bool *full = choose(v);
-    if (!full)
-        return WG_NO_MEMORY;
     head(&h, *v->p->program ? v->p->program : "warpgrind");
     summary(&h);
     fputs("<main id=\"main\">\n", out);
@@ -228,11 +257,10 @@ enum wg_status wg_html_page(const struct wg_view *v, const struct wg_compare *co
     findings_of_program(&h);
     launches(&h);
     roofline(&h);
-    for (size_t k = 0; k < v->n; k++)
-        wg_html_kernel(&h, k, full[k]);
+    bool ok = kernels(&h);
     fputs("</main>\n", out);
     foot(&h);
-    return v->arena->failed ? WG_NO_MEMORY : ferror(out) ? WG_IO : WG_OK;
+    return v->arena->failed || !ok ? WG_NO_MEMORY : ferror(out) ? WG_IO : WG_OK;
 }
 
 enum wg_status wg_html_diff(const struct wg_compare *c, FILE *out)

@@ -11,9 +11,13 @@ enum wg_status wg_html_diff(const struct wg_compare *c, FILE *out);
 
 /* ---- parts, each in the file of its name ---------------------------------------------------------------------- */
 struct wg_html { const struct wg_view *v; FILE *out; };
-void wg_html_kernel(struct wg_html *h, size_t k, bool full);
-/* full: every line and instruction; else only lines that waste. */
-void wg_html_source(struct wg_html *h, size_t k, bool full);
+enum wg_html_detail {
+    WG_HTML_FIGURES, /* what is wrong, and tables */
+    WG_HTML_CHARTS,  /* also pictures, and the lines that waste */
+    WG_HTML_ALL,     /* also all source and PTX */
+};
+void wg_html_kernel(struct wg_html *h, size_t k, enum wg_html_detail detail);
+void wg_html_source(struct wg_html *h, size_t k, enum wg_html_detail detail);
 void wg_html_compare(struct wg_html *h, const struct wg_compare *c);
 /* The end of a table cell's figure: nothing for exact, else a mark that the page's legend explains. */
 const char *wg_html_mark(enum wg_fidelity f);

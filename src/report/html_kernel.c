@@ -90,8 +90,8 @@ static void figures(struct wg_html *h, const struct wg_group *g)
         const struct wg_metric_info *m = &wg_metric_infos[wg_headlines[c].metric];
         struct wg_figure f = wg_view_figure(g, (enum wg_headline)c);
         if (f.has)
-            fprintf(h->out, "<tr title=\"%s: %s\"><th scope=\"row\">%s</th><td data-m=\"%s\" data-v=\"%.17g\">%s</td><td class=\"l dim\">%s</td></tr>\n",
-                    m->name, m->text, wg_headlines[c].label, wg_headlines[c].name, f.value, wg_view_value_unit(buf, f.value, m->unit),
+            fprintf(h->out, "<tr title=\"%s\"><th scope=\"row\">%s</th><td data-m=\"%s\" data-v=\"%.17g\">%s</td><td class=\"l dim\">%s</td></tr>\n",
+                    m->name, wg_headlines[c].label, wg_headlines[c].name, f.value, wg_view_value_unit(buf, f.value, m->unit),
                     wg_fidelity_name(f.fidelity));
     }
     fputs("</tbody></table>\n", h->out);
@@ -131,7 +131,7 @@ static void traffic(struct wg_html *h, const struct wg_group *g)
 }
 
 /* ---- limits --------------------------------------------------------------------------------------------------- */
-static void limits(struct wg_html *h, const struct wg_group *g)
+static void limits(struct wg_html *h, const struct wg_group *g, bool charts)
 {
     const struct wg_gpu *d;
     struct wg_occupancy_query q;
@@ -163,7 +163,10 @@ static void limits(struct wg_html *h, const struct wg_group *g)
         if (o.limit[i] != WG_NO_LIMIT)
             fprintf(h->out, "<tr%s><th scope=\"row\">%s</th><td>%u</td></tr>", o.limiting >> i & 1 ? " class=\"mark\"" : "",
                     wg_limit_name((enum wg_limit)i), o.limit[i]);
-    fprintf(h->out, "</tbody></table>\n<div class=\"charts\">");
+    fputs("</tbody></table>\n", h->out);
+    if (!charts)
+        return;
+    fputs("<div class=\"charts\">", h->out);
     for (int i = 0; i < WG_SVG_AXIS_COUNT; i++) {
         fputs("<figure>", h->out);
         wg_svg_occupancy(h->out, g->first, (enum wg_svg_axis)i, false);
@@ -232,7 +235,7 @@ static void pictures(struct wg_html *h, size_t k)
     }
 }
 
-void wg_html_kernel(struct wg_html *h, size_t k, bool full)
+void wg_html_kernel(struct wg_html *h, size_t k, enum wg_html_detail detail)
 {
     const struct wg_group *g = &h->v->groups[k];
     const struct wg_launch_result *l = g->first;
@@ -264,11 +267,12 @@ void wg_html_kernel(struct wg_html *h, size_t k, bool full)
         figures(h, g);
         traffic(h, g);
         fputs("</div>\n", h->out);
-        pictures(h, k);
+        if (detail >= WG_HTML_CHARTS)
+            pictures(h, k);
     }
-    limits(h, g);
+    limits(h, g, detail >= WG_HTML_CHARTS);
     if (g->total[WG_C_INST])
-        wg_html_source(h, k, full);
+        wg_html_source(h, k, detail);
     else
         fprintf(h->out, "<p>No counts: %s.</p>\n", l->blocks_done ? "counting was off" : "no block finished");
     fputs("</section>\n", h->out);

@@ -210,8 +210,9 @@ static void ptx(struct pane *p)
     fputs("</tbody></table></div>\n", p->h->out);
 }
 
-void wg_html_source(struct wg_html *h, size_t k, bool full)
+void wg_html_source(struct wg_html *h, size_t k, enum wg_html_detail detail)
 {
+    bool full = detail == WG_HTML_ALL;
     const struct wg_lines *lines = &h->v->lines[k];
     struct pane p = {.h = h, .k = k, .full = full};
     bool any = false, sourced = false;
@@ -228,10 +229,15 @@ void wg_html_source(struct wg_html *h, size_t k, bool full)
     }
     if (!any)
         return;
+    if (detail == WG_HTML_FIGURES) {
+        fputs("<p class=\"dim\">Charts and source are left out: the page would be too large. "
+              "<code>warpgrind html -k NAME</code> shows fewer kernels.</p>\n", h->out);
+        return;
+    }
     const struct wg_group *g = &h->v->groups[k];
     fprintf(h->out, "<h3>Source%s</h3>\n%s<p class=\"dim\">Counts of %s, %s; sectors and wavefronts a request. Colour: the share of the worst "
             "line, of what is above the ideal where there is one.</p>\n", full ? " and PTX" : "",
-            full ? "" : "<p class=\"dim\">Only lines that waste: the page would be too large.</p>\n",
+            full ? "" : "<p class=\"dim\">Only lines that waste: the page would be too large; <code>-k NAME</code> shows fewer kernels.</p>\n",
             g->nlaunches > 1 ? "all launches" : "the launch", g->merged_sites ? "modelled" : "exact for this PTX");
     fputs(full ? "<div class=\"sides\">" : "<div>", h->out);
     if (sourced) {
