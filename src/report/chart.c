@@ -25,7 +25,7 @@ bool wg_svg_query(const struct wg_launch_result *l, const struct wg_gpu **gpu, s
 }
 
 /* ---- occupancy ------------------------------------------------------------------------------------------------ */
-enum { OW = 352, OH = 190, OL = 40, OR = 10, OT = 14, OB = 38 };
+enum { OW = 352, OH = 190, OL = 40, OR = 18, OT = 14, OB = 38 };
 struct axis { const char *title; uint64_t from, to, step, tick; };
 
 static unsigned warps_at(const struct wg_cc *cc, struct wg_occupancy_query q, enum wg_svg_axis a, uint64_t v)
@@ -127,7 +127,7 @@ bool wg_svg_roof(const struct wg_group *g, struct wg_roof *r)
     return r->peak > 0 && r->bandwidth > 0;
 }
 
-enum { RW = 720, RH = 330, RL = 62, RR = 16, RT = 14, RB = 44 };
+enum { RW = 736, RH = 330, RL = 78, RR = 16, RT = 14, RB = 44 };
 struct scale { double x0, x1, y0, y1; }; /* logarithms to base ten */
 
 static double rx(const struct scale *s, double v) { return RL + (log10(v) - s->x0) / (s->x1 - s->x0) * (RW - RL - RR); }
