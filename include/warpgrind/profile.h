@@ -19,6 +19,17 @@ enum wg_site_kind { WG_SITE_OTHER, WG_SITE_LOAD, WG_SITE_STORE, WG_SITE_ATOM, WG
 enum wg_site_space { WG_SITE_NONE, WG_SITE_GLOBAL, WG_SITE_SHARED, WG_SITE_LOCAL, WG_SITE_CONST, WG_SITE_PARAM,
                      WG_SITE_GENERIC };
 
+/* The access of a site that wasted most, as the first warp of the lowest block made it. */
+struct wg_worst {
+    uint64_t block;       /* linear index in the grid */
+    uint32_t warp, mask;  /* in the block; lanes that took part */
+    uint32_t cost, ideal; /* sectors, or wavefronts when shared */
+    uint16_t bytes;       /* a lane */
+    bool shared;
+    uint64_t offset[32];  /* of each lane in `mask`: in the block's shared memory, or from the start of the 128-byte line
+                             that holds the lowest address */
+};
+
 /* One PTX instruction. */
 struct wg_site {
     uint32_t source;   /* index into profile->sources, or UINT32_MAX where the PTX carries no line */
@@ -30,6 +41,7 @@ struct wg_site {
     const char *text;  /* the instruction as PTX */
     const char *opcode; /* "ld.global.f32" */
     uint64_t c[WG_C_COUNT];
+    const struct wg_worst *worst; /* NULL: no access cost more than its ideal, or it was not recorded */
 };
 
 enum wg_severity { WG_SEVERITY_INFO, WG_SEVERITY_WARNING, WG_SEVERITY_ERROR };

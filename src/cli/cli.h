@@ -11,6 +11,7 @@ enum wg_exit {
     WG_EXIT_INPUT = 2,  /* a file is missing, broken, or does not build */
     WG_EXIT_LAUNCH = 3, /* `warpgrind run`: the launch failed, hung or was refused */
     WG_EXIT_OUTPUT = 4, /* a report, profile or dump could not be written */
+    WG_EXIT_GATE = 100, /* a condition of --fail-if is met, or something is worse than the baseline */
     WG_EXIT_CANCELLED = 130,
 };
 
@@ -30,7 +31,8 @@ struct wg_cli {
     bool help, version;   /* --help, --version were given */
 };
 enum wg_cli_command { WG_CLI_P = 1, WG_CLI_X = 2, WG_CLI_R = 4, WG_CLI_N = 8, WG_CLI_F = 16, WG_CLI_C = 32,
-                      WG_CLI_D = 64 /* not a command: a detail that the first screen of help leaves out */ };
+                      WG_CLI_D = 64 /* not a command: a detail that the first screen of help leaves out */,
+                      WG_CLI_H = 128, WG_CLI_G = 256, WG_CLI_L = 512 };
 
 /* Parses argv[0..argc), the words after the command's name. With WG_CLI_P it stops at the first word that is no option:
  * that word and all that follow are `rest`. Returns false after printing a message. wg_cli_free frees the lists. */
@@ -44,6 +46,16 @@ bool wg_cli_number(const char *s, uint64_t *out);
 /* The word of a list that is closest to s, or NULL when none is close. */
 const char *wg_cli_nearest(const char *s, const char *const *words, size_t n);
 
+/* A copy of p that holds only the launches asked for. v must hold p->nlaunches + 1. */
+struct wg_profile wg_cli_select(const struct wg_cli *o, const struct wg_profile *p, struct wg_launch_result *v);
+/* output.c. Judges --fail-if and --baseline on the launches asked for and writes the files of --write. process: number and
+ * whether it is the first of several; 0 and true when there is one. WG_EXIT_GATE when something failed. */
+int wg_cli_gate(const struct wg_cli *o, const struct wg_profile *p, long process, bool first);
+/* False after a message when --fail-if, --tolerance or --write are not understood: said before anything runs. */
+bool wg_cli_gate_check(const struct wg_cli *o);
+/* A file name for one of several processes: %p becomes its number; without %p the later ones get it appended. NULL: no
+ * memory. The caller frees. */
+char *wg_cli_numbered(const char *pattern, long process, bool first);
 /* Writes the report of p as the options ask: to log_file, else to `out`. Returns an exit code. */
 int wg_cli_report(const struct wg_cli *o, const struct wg_profile *p, FILE *out);
 /* cmd_check.c. Reads --tool, --schedule and the like into bits of enum wg_tool; false after a message. */

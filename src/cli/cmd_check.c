@@ -294,16 +294,20 @@ int wg_cmd_check(const struct wg_cli *o)
 }
 
 /* ---- findings as a table ---- */
+static void shown(const char *s) { wg_escape(stdout, s, strlen(s), 0); }
+
 static void cell(const char *s)
 {
-    if (!strpbrk(s, ",\"\n")) {
-        fputs(s, stdout);
-        return;
+    char buf[16];
+    size_t len = strcspn(s, "\n"), bytes;
+    bool quote = strpbrk(s, ",\"\n") != NULL;
+    fputs(quote ? "\"" : "", stdout);
+    for (size_t i = 0; i < len;) {
+        i += wg_escape_next(buf, s + i, len - i, &bytes);
+        fwrite(buf, 1, bytes, stdout);
+        fputs(bytes == 1 && *buf == '"' ? "\"" : "", stdout);
     }
-    putchar('"');
-    for (; *s && *s != '\n'; s++)
-        printf(*s == '"' ? "\"\"" : "%c", *s);
-    putchar('"');
+    fputs(quote ? "\"" : "", stdout);
 }
 
 static void row(const struct wg_profile *p, const struct wg_launch_result *l, const struct wg_finding *f, bool csv)
@@ -311,15 +315,27 @@ static void row(const struct wg_profile *p, const struct wg_launch_result *l, co
     unsigned s = f->severity <= WG_SEVERITY_ERROR ? f->severity : WG_SEVERITY_ERROR;
     const char *one = file_of(p, f->source, f->line), *two = file_of(p, f->other_source, f->other_line);
     if (!csv) {
-        printf("%-9s %-18s %-8s %6" PRIu64 "  %s:%" PRIu32, f->tool, f->id, severity_names[s], f->count, base_name(one), f->line);
-        if (f->other_line)
-            printf(" %s:%" PRIu32, base_name(two), f->other_line);
+        unsigned n;
+        printf("%*s", -(int)(9 > (n = wg_escape(stdout, f->tool, strlen(f->tool), 0)) ? 9 - n : 0), "");
+        putchar(' ');
+        printf("%*s", -(int)(18 > (n = wg_escape(stdout, f->id, strlen(f->id), 0)) ? 18 - n : 0), "");
+        printf(" %-8s %6" PRIu64 "  ", severity_names[s], f->count);
+        shown(base_name(one));
+        printf(":%" PRIu32, f->line);
+        if (f->other_line) {
+            putchar(' ');
+            shown(base_name(two));
+            printf(":%" PRIu32, f->other_line);
+        }
         fputs("  ", stdout);
         wg_escape(stdout, f->message, strlen(f->message), 0);
         putchar('\n');
         return;
     }
-    printf("%s,%s,%s,", f->tool, f->id, severity_names[s]);
+    cell(f->tool);
+    putchar(',');
+    cell(f->id);
+    printf(",%s,", severity_names[s]);
     cell(l ? l->kernel : "");
     putchar(',');
     cell(one);

@@ -24,6 +24,7 @@ struct started {
     unsigned tools;        /* bits of enum wg_tool */
     enum wg_schedule schedule;
     uint64_t seed, errors; /* errors: findings of that severity so far */
+    bool gate;             /* a condition of --fail-if was met, or the baseline was better */
     struct wg_built built; /* of a .cu; zero otherwise */
     char preload[4096 + 128]; /* what must be loaded first, or "" */
 };
@@ -178,16 +179,6 @@ static long *processes(const char *dir, size_t *n)
     return v;
 }
 
-/* Where -o puts the profile of one process: %p becomes its number; without %p the later of several get it appended. */
-static char *export_path(const char *pattern, long pid, bool first)
-{
-    const char *at = strstr(pattern, "%p");
-    char *path = NULL;
-    int k = at ? asprintf(&path, "%.*s%ld%s", (int)(at - pattern), pattern, pid, at + 2)
-               : first ? asprintf(&path, "%s", pattern) : asprintf(&path, "%s.%ld", pattern, pid);
-    return k < 0 ? NULL : path;
-}
-
 static char *command_line(const struct wg_many *words)
 {
     size_t n = 1;
@@ -208,7 +199,7 @@ static int show(struct started *s, long pid, bool first)
     if (wg_profile_read(path, &p, err, sizeof err) != WG_OK)
         return wg_cli_error(WG_EXIT_OUTPUT, "%s", err);
     int code = WG_EXIT_OK;
-    char *line = first ? command_line(&o->rest) : NULL, *to = o->export ? export_path(o->export, pid, first) : NULL;
+    char *line = first ? command_line(&o->rest) : NULL, *to = o->export ? wg_cli_numbered(o->export, pid, first) : NULL;
     if (line)
         p->program = line;
     int left = wg_cli_suppress(o, p);
@@ -222,6 +213,9 @@ static int show(struct started *s, long pid, bool first)
         int r = o->check ? wg_cli_sanitizer(o, p, stderr) : wg_cli_report(o, p, stderr);
         code = code ? code : r;
     }
+    int gate = wg_cli_gate(o, p, pid, first);
+    s->gate |= gate == WG_EXIT_GATE;
+    code = code || gate == WG_EXIT_GATE ? code : gate;
     free(line);
     free(to);
     wg_profile_free(p);
@@ -276,7 +270,7 @@ static int run(struct started *s, const char *path, char **argv)
         wg_cli_error(0, "nothing to report: %s did not use the CUDA runtime", s->o->rest.v[0]);
     if (!code && !later && s->errors && s->o->has_error_exitcode)
         return (int)s->o->error_exitcode;
-    return code ? code : later;
+    return code ? code : later ? later : s->gate ? WG_EXIT_GATE : WG_EXIT_OK;
 }
 
 static int built_or_not(struct started *s, const char *path, char **argv)

@@ -15,8 +15,7 @@ static bool want_color(const struct wg_cli *o, int fd)
     return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb");
 }
 
-/* A copy of p that holds only the launches asked for. v must hold p->nlaunches. */
-static struct wg_profile selection(const struct wg_cli *o, const struct wg_profile *p, struct wg_launch_result *v)
+struct wg_profile wg_cli_select(const struct wg_cli *o, const struct wg_profile *p, struct wg_launch_result *v)
 {
     struct wg_profile q = *p;
     size_t n = 0, skipped = 0;
@@ -45,7 +44,7 @@ int wg_cli_report(const struct wg_cli *o, const struct wg_profile *p, FILE *out)
             fclose(f);
         return wg_cli_error(WG_EXIT_OUTPUT, "out of memory");
     }
-    struct wg_profile q = selection(o, p, v);
+    struct wg_profile q = wg_cli_select(o, p, v);
     struct wg_text_style style = {.color = want_color(o, fileno(f)), .verbose = o->verbose};
     struct winsize w;
     if (isatty(fileno(f)) && !ioctl(fileno(f), TIOCGWINSZ, &w))
@@ -79,7 +78,7 @@ int wg_cmd_report(const struct wg_cli *o)
     struct wg_profile *p;
     if (wg_profile_read(o->rest.v[0], &p, err, sizeof err) != WG_OK)
         return wg_cli_error(WG_EXIT_INPUT, "%s", err);
-    int code = wg_cli_report(o, p, stdout);
+    int code = wg_cli_report(o, p, stdout), gate = code ? code : wg_cli_gate(o, p, 0, true);
     wg_profile_free(p);
-    return code;
+    return gate;
 }

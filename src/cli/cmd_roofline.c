@@ -2,6 +2,7 @@
  * on. */
 #include "cli/calc.h"
 #include "model/metrics.h"
+#include "report/escape.h"
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -93,11 +94,15 @@ static int from_profile(const char *path, const struct wg_gpu *given, bool expla
         double f64 = 2 * metric(WG_M_DFMA, l) + metric(WG_M_DADD, l) + metric(WG_M_DMUL, l);
         struct work w = {.flops = f32 + f64, .bytes = metric(WG_M_L2_SECTORS, l) * 32, .is_double = f64 > f32};
         char a[24], b[24];
-        printf("%u %s: %s, %s asked of L2\n", l->index, l->kernel, scaled(a, w.flops, "flop"),
+        printf("%u ", l->index);
+        wg_escape(stdout, l->kernel, strlen(l->kernel), 0);
+        printf(": %s, %s asked of L2\n", scaled(a, w.flops, "flop"),
                scaled(b, w.bytes, "byte"));
-        if (!g)
-            printf("  device '%s' is not known: give --device\n", l->device);
-        else if (w.flops <= 0 || w.bytes <= 0)
+        if (!g) {
+            fputs("  device '", stdout);
+            wg_escape(stdout, l->device, strlen(l->device), 0);
+            puts("' is not known: give --device");
+        } else if (w.flops <= 0 || w.bytes <= 0)
             puts("  no floating-point arithmetic or no global memory: the roofline says nothing");
         else
             judge(g, &w, explain);

@@ -209,7 +209,8 @@ static int export_and_report(struct job *j, int code)
         int r = wg_cli_report(j->o, p, stderr);
         later = later ? later : r;
     }
-    return code ? code : later;
+    int gate = wg_cli_gate(j->o, p, 0, true);
+    return code ? code : later ? later : gate;
 }
 
 static int run(struct job *j, const char *path)

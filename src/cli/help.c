@@ -46,7 +46,29 @@ static const struct topic topics[] = {
      "  2    a file is missing, broken, or does not build\n"
      "  3    `warpgrind run`: the launch failed, hung or was refused\n"
      "  4    a report, profile or dump could not be written\n"
-     "  130  interrupted\n"},
+     "  100  a gate: a condition of --fail-if is met, or something is worse than in --baseline\n"
+     "  130  interrupted\n"
+     "\n"
+     "--error-exitcode N chooses what ends a run whose checks found an error. When several apply, the program's own\n"
+     "failure comes first, then 1 to 4, then N, then 100. Our own messages begin with \"warpgrind: \".\n"},
+    {"gate", "conditions that fail a build",
+     "--fail-if '[WHERE:]METRIC OP VALUE' ends with 100 when the condition is met anywhere; give several.\n"
+     "\n"
+     "  WHERE    kernel:GLOB     launches of kernels of that name, with or without its parameter types\n"
+     "           FILE:LINE       a source line; FILE:10-20 and FILE:* each of those lines by itself;\n"
+     "                           FILE is a path, its end, or a glob\n"
+     "           nothing         every launch\n"
+     "  METRIC   a name of Nsight Compute's; errors, warnings, findings (at least that severe); or\n"
+#define WG_HEADLINE(metric, name, label, how, column) "           " name ": " label "\n"
+#include "report/headline.def"
+#undef WG_HEADLINE
+     "  OP       > >= < <= == !=\n"
+     "\n"
+     "  --fail-if 'bank_conflicts > 0'   --fail-if 'kernel:reduce*:lanes < 24'   --fail-if 'mm.cu:42:sectors_per_load > 4'\n"
+     "\n"
+     "What cannot be judged (no such kernel or line, no value) is an error, not a pass. --baseline OLD.wgprof compares\n"
+     "each kernel's leading figures with those of a saved profile; --tolerance PERCENT is what may be lost (2).\n"
+     "--write FORMAT=FILE adds html, sarif, junit, gitlab, github (annotations), markdown or text; FILE - is stdout.\n"},
     {"programs", "which programs run, and how",
      "PROGRAM.cu is built with nvcc when that is found, else with clang and warpgrind's own CUDA headers, which need\n"
      "no CUDA toolkit. A program built elsewhere runs as it is when it holds PTX, and its CUDA runtime is the shared\n"

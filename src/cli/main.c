@@ -14,6 +14,9 @@
 #define N WG_CLI_N
 #define F WG_CLI_F
 #define C WG_CLI_C
+#define H WG_CLI_H
+#define G WG_CLI_G
+#define L WG_CLI_L
 const struct wg_command wg_command_table[] = {
 #define WG_COMMAND(name, letter, usage, help) {#name, usage, help, letter, wg_cmd_##name, NULL},
 #define WG_CALCULATOR(name, help) {#name, #name " ...", help, N, NULL, wg_cmd_##name},

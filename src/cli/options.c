@@ -12,6 +12,9 @@
 #define R WG_CLI_R
 #define F WG_CLI_F
 #define C WG_CLI_C
+#define H WG_CLI_H
+#define G WG_CLI_G
+#define L WG_CLI_L
 #define HAS_FLAG(field) 0
 #define HAS_TEXT(field) 0
 #define HAS_MANY(field) 0
@@ -144,7 +147,7 @@ static bool check(const struct wg_cli *o)
         wg_cli_error(1, "--quiet asks for no report, --log-file for one");
         return false;
     }
-    return true;
+    return wg_cli_gate_check(o);
 }
 
 static const struct wg_option *find(const char *name, size_t n, char short_name, unsigned commands)
@@ -243,7 +246,7 @@ bool wg_cli_parse(struct wg_cli *o, enum wg_cli_command command, int argc, char 
 void wg_cli_free(struct wg_cli *o)
 {
     free(o->rest.v);
-    free(o->arg.v);
-    free(o->dump.v);
-    free(o->build_arg.v);
+    for (size_t i = 0; i < wg_option_count; i++)
+        if (wg_option_table[i].name && wg_option_table[i].kind == WG_OPTION_KIND_MANY)
+            free(((struct wg_many *)((char *)o + wg_option_table[i].offset))->v);
 }

@@ -5,6 +5,7 @@
  * copies complete at once. An mbarrier's 8 bytes hold: pending arrivals (20 bits), arrivals expected of the next phase
  * (20), bytes still to come (23, signed), parity of the phase (1). */
 #include "exec/async.h"
+#include "exec/worst.h"
 #include "exec/engine.h"
 #include "exec/lanes.h"
 #include "model/banks.h"
@@ -106,6 +107,10 @@ static void count_copy(struct wg_warp *w, const struct wg_inst *i, const uint64_
     c->wavefronts += b.wavefronts;
     c->wavefronts_ideal += b.ideal;
     c->bytes += (uint32_t)__builtin_popcount(on) * bytes;
+    if (b.wavefronts - b.ideal > x.sectors - x.ideal)
+        wg_worst_see32(w, i->site, to, on, bytes, b.wavefronts, b.ideal);
+    else
+        wg_worst_see(w, i->site, from, reads, bytes, false, x.sectors, x.ideal);
 }
 
 /* Announces the reads, lanes of one size at a time, and the writes; returns the lanes that may do both. */

@@ -1,5 +1,6 @@
 /* atom.c - atomics and reductions: lane after lane in ascending order, atomically against other workers. */
 #include "exec/handlers.h"
+#include "exec/worst.h"
 #include "exec/lanes.h"
 #include "exec/half.h"
 #include "model/banks.h"
@@ -188,12 +189,14 @@ static void count(struct wg_warp *w, const struct wg_inst *i, const uint64_t *ad
         wg_banks_of(ones ? WG_BANKS_COUNT : WG_BANKS_ATOMIC, a, on, bytes, &x);
         c->wavefronts += x.wavefronts;
         c->wavefronts_ideal += x.ideal;
+        wg_worst_see(w, i->site, addr, on, bytes, true, x.wavefronts, x.ideal);
     } else {
         struct wg_coalesce x;
         wg_coalesce(addr, on, bytes, &x);
         c->tags += x.lines;
         c->sectors += x.sectors;
         c->sectors_ideal += x.ideal;
+        wg_worst_see(w, i->site, addr, on, bytes, false, x.sectors, x.ideal);
     }
 }
 

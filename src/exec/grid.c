@@ -535,7 +535,8 @@ static bool open_worker(struct wg_run *r, struct wg_worker *k, unsigned index)
     k->bb = wg_calloc(r->kc->nbb + 1, sizeof *k->bb);
     k->site = wg_calloc(r->kc->nsites + 1, sizeof *k->site);
     k->memo = wg_calloc(r->kc->nsites + 1, sizeof *k->memo);
-    return k->bb && k->site && k->memo;
+    k->worst = wg_calloc(r->kc->nsites + 1, sizeof *k->worst);
+    return k->bb && k->site && k->memo && k->worst;
 }
 
 static void close_worker(struct wg_worker *k)
@@ -551,6 +552,7 @@ static void close_worker(struct wg_worker *k)
     free(k->memo);
     free(k->bb);
     free(k->site);
+    free(k->worst);
 }
 
 /* Adds the other workers' counters to the first's and keeps the fault of the lowest block. */
@@ -567,10 +569,15 @@ static void merge(struct wg_run *r, struct wg_fault *f)
         for (uint32_t x = 0; x < r->kc->nsites; x++) {
             uint64_t *to = (uint64_t *)&a->site[x];
             const uint64_t *from = (const uint64_t *)&b->site[x];
-            uint64_t spaces = a->site[x].spaces | b->site[x].spaces;
+            uint64_t spaces = a->site[x].spaces | b->site[x].spaces, worst = a->site[x].worst;
+            if (b->site[x].worst > worst) {
+                worst = b->site[x].worst;
+                a->worst[x] = b->worst[x];
+            }
             for (size_t c = 0; c < sizeof *a->site / sizeof *to; c++)
                 to[c] += from[c];
             a->site[x].spaces = spaces;
+            a->site[x].worst = worst;
         }
         if (b->fault.set && (!f->set || b->fault.block < f->block))
             *f = b->fault;

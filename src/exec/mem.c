@@ -3,6 +3,7 @@
 #include "exec/handlers.h"
 #include "exec/lanes.h"
 #include "exec/memo.h"
+#include "exec/worst.h"
 
 struct acc { uint64_t addr[WG_LANES]; };
 
@@ -23,19 +24,26 @@ WG_INLINE void count_shared(struct wg_site_count *c, const struct wg_banks *x, u
     c->bytes += (uint32_t)__builtin_popcount(on) * bytes;
 }
 /* Whatever hands out the address of a local stays out of line, so that handlers can end in tail calls. */
-static __attribute__((noinline)) void count_global_model(struct wg_site_count *c, uint64_t base, int64_t stride,
-                                                         uint32_t on, unsigned bytes)
+static __attribute__((noinline)) void count_global_model(struct wg_warp *w, const struct wg_inst *i, uint64_t base,
+                                                         int64_t stride, uint32_t on, unsigned bytes)
 {
     struct wg_coalesce x;
     wg_coalesce_affine(base, stride, on, bytes, &x);
-    count_coalesced(c, &x);
+    count_coalesced(&w->site[i->site], &x);
+    wg_worst_see_affine(w, i->site, base, stride, on, bytes, false, x.sectors, x.ideal);
 }
-static __attribute__((noinline)) void count_shared_model(struct wg_site_count *c, uint32_t base, int32_t stride,
-                                                         uint32_t on, unsigned bytes, bool store)
+static __attribute__((noinline)) void count_shared_model(struct wg_warp *w, const struct wg_inst *i, uint32_t base,
+                                                         int32_t stride, uint32_t on, unsigned bytes, bool store)
 {
     struct wg_banks x;
     wg_banks_affine_of(store ? WG_BANKS_STORE : WG_BANKS_LOAD, base, stride, on, bytes, &x);
-    count_shared(c, &x, on, bytes);
+    count_shared(&w->site[i->site], &x, on, bytes);
+    wg_worst_see_affine(w, i->site, base, stride, on, bytes, true, x.wavefronts, x.ideal);
+}
+static __attribute__((noinline, cold)) void count_shifted(struct wg_warp *w, const struct wg_inst *i, uint64_t base,
+                                                          unsigned bytes)
+{
+    wg_worst_see_affine(w, i->site, base, bytes, ~0u, bytes, false, bytes + 1, bytes);
 }
 WG_INLINE void count_global_affine(struct wg_warp *w, const struct wg_inst *i, uint64_t base, int64_t stride,
                                    uint32_t on, unsigned bytes)
@@ -48,6 +56,8 @@ WG_INLINE void count_global_affine(struct wg_warp *w, const struct wg_inst *i, u
         c->sectors += (end >> 5) - (base >> 5) + 1;
         c->sectors_ideal += bytes;
         c->bytes += 32 * bytes;
+        if (__builtin_expect((base & (WG_SECTOR_BYTES - 1)) && !c->worst, 0)) /* shifted: a sector more */
+            count_shifted(w, i, base, bytes);
     } else if (stride == 0 && bytes <= WG_SECTOR_BYTES) { /* aligned, so one sector */
         c->access++;
         c->tags++;
@@ -55,7 +65,7 @@ WG_INLINE void count_global_affine(struct wg_warp *w, const struct wg_inst *i, u
         c->sectors_ideal++;
         c->bytes += (uint32_t)__builtin_popcount(on) * bytes;
     } else {
-        count_global_model(c, base, stride, on, bytes);
+        count_global_model(w, i, base, stride, on, bytes);
     }
 }
 WG_INLINE void count_shared_affine(struct wg_warp *w, const struct wg_inst *i, uint32_t base, int32_t stride, uint32_t on,
@@ -68,7 +78,7 @@ WG_INLINE void count_shared_affine(struct wg_warp *w, const struct wg_inst *i, u
         c->wavefronts_ideal++;
         c->bytes += (uint32_t)__builtin_popcount(on) * 4u;
     } else {
-        count_shared_model(c, base, stride, on, bytes, store);
+        count_shared_model(w, i, base, stride, on, bytes, store);
     }
 }
 
@@ -80,9 +90,9 @@ static __attribute__((noinline)) void count_joined(struct wg_warp *w, const stru
     for (unsigned k = 0; k <= (d->again != 0); k++) {
         uint64_t at = a - (uint64_t)(int64_t)d->position + k * d->again;
         if (shared)
-            count_shared_model(&w->site[i->site], (uint32_t)at, (int32_t)stride, on, d->wide, d->store);
+            count_shared_model(w, i, (uint32_t)at, (int32_t)stride, on, d->wide, d->store);
         else
-            count_global_model(&w->site[i->site], at, stride, on, d->wide);
+            count_global_model(w, i, at, stride, on, d->wide);
     }
 }
 /* Vectors of addresses; disp is added to each. */
@@ -96,8 +106,10 @@ static __attribute__((noinline)) void count_v64(struct wg_warp *w, const struct 
         struct wg_coalesce x;
         for (unsigned l = 0; l < 32; l++)
             at[l] = a[l] + add;
-        wg_memo_coalesce(w, i->site, at, on, d->wide ? d->wide : d->elem * d->n, &x);
+        unsigned bytes = d->wide ? d->wide : d->elem * d->n;
+        wg_memo_coalesce(w, i->site, at, on, bytes, &x);
         count_coalesced(&w->site[i->site], &x);
+        wg_worst_see(w, i->site, at, on, bytes, false, x.sectors, x.ideal);
     }
 }
 static __attribute__((noinline)) void count_v32(struct wg_warp *w, const struct wg_inst *i, const uint32_t *a,
@@ -113,6 +125,7 @@ static __attribute__((noinline)) void count_v32(struct wg_warp *w, const struct 
             at[l] = a[l] + add;
         wg_memo_banks(w, i->site, at, on, bytes, d->store, &x);
         count_shared(&w->site[i->site], &x, on, bytes);
+        wg_worst_see32(w, i->site, at, on, bytes, x.wavefronts, x.ideal);
     }
 }
 

@@ -128,6 +128,7 @@ static void fill_code(struct wg_run *r, const struct wg_code *code, struct wg_si
             exec += (uint64_t)c->exec_adj;
             bool used = in->op == WG_OP_ATOM && in->ops[0].kind == WG_OPERAND_REG && u.n[in->ops[0].reg];
             fill_site(r, &sites[code->site0 + i], in, c, used, exec, lanes, file_map, a);
+            sites[code->site0 + i].worst = c->worst ? &k->worst[code->site0 + i] : NULL;
         }
     }
 }

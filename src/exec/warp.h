@@ -125,6 +125,7 @@ struct wg_site_count {
     uint64_t same;     /* accesses by all 32 lanes to one aligned 4-byte word */
     int64_t exec_adj;  /* correction of executions from here to the end of the basic block */
     uint64_t spaces;   /* bit set of enum wg_site_space seen by a generic access */
+    uint64_t worst;    /* rank of the access kept in wg_worker.worst; 0: none */
 };
 
 /* Why a launch stopped. Filled by the first worker that hits it (lowest block wins in the end). */
@@ -151,6 +152,7 @@ struct wg_worker {
     struct wg_bb_count *bb;
     struct wg_site_count *site;
     struct wg_memo **memo; /* per site, made when it first counts an access by vector addresses */
+    struct wg_worst *worst;   /* of each site, see worst.h */
     struct wg_fault fault;
     uint64_t changes; /* stores and atomics that changed memory, barriers, exits: progress */
     uint64_t blocks_done, seen_done;

@@ -174,13 +174,20 @@ struct wg_launch_result *wg_profile_begin_launch(struct wg_profile_builder *b, s
     return l;
 }
 
+static bool same_worst(const struct wg_worst *a, const struct wg_worst *b)
+{
+    return a == b || (a && b && a->block == b->block && a->warp == b->warp && a->mask == b->mask && a->cost == b->cost &&
+                      a->ideal == b->ideal && a->bytes == b->bytes && a->shared == b->shared &&
+                      !memcmp(a->offset, b->offset, sizeof a->offset));
+}
+
 /* Strings of both are the builder's, so equal ones are one pointer. */
 static bool same_site(const struct wg_site *a, const struct wg_site *b)
 {
     return a->source == b->source && a->line == b->line && a->inlined_source == b->inlined_source &&
            a->inlined_line == b->inlined_line && a->ptx_line == b->ptx_line && a->kind == b->kind &&
            a->space == b->space && a->access_bytes == b->access_bytes && a->text == b->text &&
-           a->opcode == b->opcode && !memcmp(a->c, b->c, sizeof a->c);
+           a->opcode == b->opcode && !memcmp(a->c, b->c, sizeof a->c) && same_worst(a->worst, b->worst);
 }
 
 static struct wg_site *keep_sites(struct wg_profile_builder *b, const struct wg_launch_result *l)
@@ -196,7 +203,11 @@ static struct wg_site *keep_sites(struct wg_profile_builder *b, const struct wg_
             return o->sites;
         break;
     }
-    return wg_arena_dup(&b->arena, l->sites, l->nsites * sizeof *l->sites);
+    struct wg_site *v = wg_arena_dup(&b->arena, l->sites, l->nsites * sizeof *l->sites);
+    for (size_t i = 0; v && i < l->nsites; i++)
+        if (v[i].worst)
+            v[i].worst = wg_arena_dup(&b->arena, v[i].worst, sizeof *v[i].worst);
+    return v;
 }
 
 void wg_profile_sum(struct wg_launch_result *l)

@@ -146,6 +146,31 @@ static json_t *count_rows(const struct wg_launch_result *l, bool *ok)
     return a;
 }
 
+/* The accesses that wasted most, of the sites that wasted anything. */
+static json_t *worst_list(const struct wg_launch_result *l, bool *ok)
+{
+    json_t *a = json_array();
+    for (size_t i = 0; i < l->nsites; i++) {
+        const struct wg_worst *w = l->sites[i].worst;
+        if (!w)
+            continue;
+        json_t *o = json_object(), *offsets = json_array();
+        put(o, "site", json_integer((json_int_t)i), ok);
+        put_number(o, "block", w->block, ok);
+        put_number(o, "warp", w->warp, ok);
+        put_number(o, "mask", w->mask, ok);
+        put(o, "space", json_string(wg_profile_site_spaces[w->shared ? WG_SITE_SHARED : WG_SITE_GLOBAL]), ok);
+        put_number(o, "bytes", w->bytes, ok);
+        put_number(o, "cost", w->cost, ok);
+        put_number(o, "ideal", w->ideal, ok);
+        for (unsigned k = 0; k < 32; k++)
+            append(offsets, number(w->offset[k]), ok);
+        put(o, "offsets", offsets, ok);
+        append(a, o, ok);
+    }
+    return a;
+}
+
 static json_t *launch(const struct wg_launch_result *l, bool *ok)
 {
     json_t *o = json_object(), *total = json_object();
@@ -196,10 +221,16 @@ static void launches(json_t *root, const struct wg_profile *p, bool *ok)
                 append(codes, code_table(l, ok), ok);
             }
             put(o, "code", json_integer((json_int_t)k), ok);
-            if (old && p->launches[last[k]].sites == l->sites)
+            if (old && p->launches[last[k]].sites == l->sites) {
                 put(o, "counts_of", json_integer((json_int_t)last[k]), ok);
-            else
+            } else {
+                json_t *worst = worst_list(l, ok);
                 put(o, "counts", count_rows(l, ok), ok);
+                if (json_array_size(worst))
+                    put(o, "worst", worst, ok);
+                else
+                    json_decref(worst);
+            }
             last[k] = i;
         }
         append(list, o, ok);

@@ -237,6 +237,32 @@ static void count_rows(struct reader *r, const json_t *rows, struct wg_launch_re
     }
 }
 
+static void worst(struct reader *r, const json_t *list, struct wg_launch_result *l)
+{
+    for (size_t i = 0; i < json_array_size(list) && r->status == WG_OK; i++) {
+        const json_t *o = element(r, list, i, JSON_OBJECT, "worst access");
+        struct wg_worst *w = get_memory(r, 1, sizeof *w);
+        if (!o || !w)
+            return;
+        uint64_t at = get_number(r, o, "site", UINT64_MAX);
+        const json_t *offsets = member(r, o, "offsets", JSON_ARRAY);
+        w->block = get_number(r, o, "block", UINT64_MAX);
+        w->warp = (uint32_t)get_number(r, o, "warp", UINT32_MAX);
+        w->mask = (uint32_t)get_number(r, o, "mask", UINT32_MAX);
+        w->shared = get_word(r, o, "space", wg_profile_site_spaces, WG_SITE_GENERIC + 1, WG_SITE_GLOBAL, WG_SITE_GLOBAL) ==
+                    WG_SITE_SHARED;
+        w->bytes = (uint16_t)get_number(r, o, "bytes", UINT16_MAX);
+        w->cost = (uint32_t)get_number(r, o, "cost", UINT32_MAX);
+        w->ideal = (uint32_t)get_number(r, o, "ideal", UINT32_MAX);
+        if (r->status == WG_OK && (at >= l->nsites || json_array_size(offsets) != 32))
+            bad(r, WG_CORRUPT, "worst access %zu names no site, or does not have 32 offsets", i);
+        for (size_t k = 0; k < 32 && r->status == WG_OK; k++)
+            w->offset[k] = to_number(r, json_array_get(offsets, k), "offsets", UINT64_MAX);
+        if (r->status == WG_OK)
+            l->sites[at].worst = w;
+    }
+}
+
 static void sites(struct reader *r, const json_t *o, struct wg_launch_result *l, size_t index, const struct code *code,
                   size_t ncode)
 {
@@ -267,6 +293,7 @@ static void sites(struct reader *r, const json_t *o, struct wg_launch_result *l,
         return;
     memcpy(l->sites, code[at].sites, l->nsites * sizeof *l->sites);
     count_rows(r, member(r, o, "counts", JSON_ARRAY), l);
+    worst(r, member(r, o, "worst", JSON_ARRAY), l);
 }
 
 static void launch(struct reader *r, const json_t *o, size_t index, const struct code *code, size_t ncode)

@@ -56,6 +56,15 @@ static size_t shown(char buf[16], const char *s, size_t k, uint32_t c, unsigned 
     return k;
 }
 
+size_t wg_escape_next(char buf[16], const char *s, size_t n, size_t *bytes)
+{
+    uint32_t c;
+    unsigned w;
+    size_t k = next(s, n, &c);
+    *bytes = shown(buf, s, k, c, 0, &w);
+    return k;
+}
+
 unsigned wg_escape_width(const char *s, size_t n)
 {
     char buf[16];

@@ -15,6 +15,10 @@ unsigned wg_escape_width(const char *s, size_t n); /* columns that wg_escape wou
 /* Bytes of s[0..n) that fit in `width` columns, at least one character, so that text can go on in the next line. */
 size_t wg_escape_fit(const char *s, size_t n, unsigned width);
 
+/* One character of s[0..n) made safe like that, in buf (not NUL-terminated); newline counts as a control character. Sets
+ * *bytes to those written and returns those read. */
+size_t wg_escape_next(char buf[16], const char *s, size_t n, size_t *bytes);
+
 /* 1234567 -> "1,234,567". buf of WG_NUMBER_BYTES is returned. */
 #define WG_NUMBER_BYTES 32
 const char *wg_format_count(char *buf, uint64_t v);

@@ -135,9 +135,13 @@ static bool fill(struct wg_group *g, const struct wg_profile *p, struct wg_arena
     g->min_inst = UINT64_MAX;
     for (size_t i = 0; i < g->nlaunches; i++) {
         const struct wg_launch_result *l = &p->launches[g->launches[i]];
-        for (size_t s = 0; i && s < f->nsites; s++)
+        for (size_t s = 0; i && s < f->nsites; s++) {
+            const struct wg_worst *was = g->sites[s].worst, *is = l->sites[s].worst;
             for (unsigned c = 0; c < WG_C_COUNT; c++)
                 g->sites[s].c[c] += l->sites[s].c[c];
+            if (is && (!was || above(is->cost, is->ideal) > above(was->cost, was->ideal)))
+                g->sites[s].worst = is;
+        }
         for (unsigned c = 0; c < WG_C_COUNT; c++)
             g->total[c] += l->total[c];
         uint64_t inst = l->total[WG_C_INST];

@@ -17,7 +17,7 @@ MAY = {
     "profile": {"base"},
     "check": {"base"},
     "exec": {"base", "isa", "ptx", "model", "profile", "check"},
-    "report": {"base", "model"},
+    "report": {"base", "model", "check/findings.def"},
     "cli": {"base", "isa", "model", "report", "shim/env.h", "shim/inspect.h", "ptx/fatbin.h"},
     "shim": {"base", "model", "report", "ptx/fatbin.h"},
     "lib": set(),
