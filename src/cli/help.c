@@ -113,17 +113,21 @@ static void option_line(FILE *out, const struct wg_option *p)
     fputc('\n', out);
 }
 
+static bool shown(const struct wg_option *p, unsigned commands)
+{
+    return p->name && (p->commands & commands) && (commands != WG_CLI_P || !(p->commands & WG_CLI_D));
+}
+
 /* Of each topic the options that some of these commands take. */
 static void options(FILE *out, unsigned commands)
 {
     for (size_t i = 0; i < wg_option_count; i++) {
         bool any = false;
         for (size_t k = i + 1; wg_option_table[i].topic && k < wg_option_count && !wg_option_table[k].topic; k++)
-            any |= (wg_option_table[k].commands & commands) != 0;
+            any |= shown(&wg_option_table[k], commands);
         if (any)
             fprintf(out, "%s:\n", wg_option_table[i].topic);
-        else if (wg_option_table[i].name && (wg_option_table[i].commands & commands) &&
-                 (commands != WG_CLI_P || !(wg_option_table[i].commands & WG_CLI_D)))
+        else if (shown(&wg_option_table[i], commands))
             option_line(out, &wg_option_table[i]);
     }
 }
