@@ -32,7 +32,7 @@ struct wg_cli {
 };
 enum wg_cli_command { WG_CLI_P = 1, WG_CLI_X = 2, WG_CLI_R = 4, WG_CLI_N = 8, WG_CLI_F = 16, WG_CLI_C = 32,
                       WG_CLI_D = 64 /* not a command: a detail that the first screen of help leaves out */,
-                      WG_CLI_H = 128, WG_CLI_G = 256, WG_CLI_L = 512 };
+                      WG_CLI_H = 128, WG_CLI_G = 256, WG_CLI_L = 512, WG_CLI_A = 1024 };
 
 /* Parses argv[0..argc), the words after the command's name. With WG_CLI_P it stops at the first word that is no option:
  * that word and all that follow are `rest`. Returns false after printing a message. wg_cli_free frees the lists. */

@@ -1,5 +1,6 @@
-/* cmd_html.c - a saved profile as one page, and its charts as SVG files. */
+/* cmd_html.c - a saved profile as one page, its charts as SVG files, and the advice on it. */
 #include "cli/cli.h"
+#include "report/advice.h"
 #include "report/html.h"
 #include "report/svg.h"
 #include <errno.h>
@@ -80,6 +81,20 @@ int wg_cmd_html(const struct wg_cli *o)
     wg_arena_free(&a);
     close_shown(&new);
     close_shown(&old);
+    return code;
+}
+
+int wg_cmd_advise(const struct wg_cli *o)
+{
+    struct wg_arena a = {0};
+    struct shown s;
+    if (o->rest.n != 1)
+        return wg_cli_error(WG_EXIT_USAGE, "advise takes one file: warpgrind advise FILE.wgprof");
+    int code = open_shown(o, o->rest.v[0], &a, &s);
+    if (!code)
+        code = close_file(stdout, "the advice", wg_advise(&s.v, stdout));
+    wg_arena_free(&a);
+    close_shown(&s);
     return code;
 }
 

@@ -17,6 +17,7 @@
 #define H WG_CLI_H
 #define G WG_CLI_G
 #define L WG_CLI_L
+#define A WG_CLI_A
 const struct wg_command wg_command_table[] = {
 #define WG_COMMAND(name, letter, usage, help) {#name, usage, help, letter, wg_cmd_##name, NULL},
 #define WG_CALCULATOR(name, help) {#name, #name " ...", help, N, NULL, wg_cmd_##name},

@@ -15,6 +15,7 @@
 #define H WG_CLI_H
 #define G WG_CLI_G
 #define L WG_CLI_L
+#define A WG_CLI_A
 #define HAS_FLAG(field) 0
 #define HAS_TEXT(field) 0
 #define HAS_MANY(field) 0

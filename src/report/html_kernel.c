@@ -74,7 +74,11 @@ static void problems(struct wg_html *h, size_t k)
             fputs("; most in ", h->out);
             wg_html_place(h, k, adv[i].line->source, adv[i].line->line);
         }
-        fprintf(h->out, "<br>%s</li>\n", adv[i].remedy);
+        if (adv[i].tried)
+            fprintf(h->out, "<br>%s; of its worst access, %" PRIu32 " %s become %" PRIu32 "%s</li>\n", adv[i].trial.text,
+                    adv[i].trial.before, adv[i].unit, adv[i].trial.after, wg_html_mark(WG_FIDELITY_MODELLED));
+        else
+            fprintf(h->out, "<br>%s</li>\n", *adv[i].trial.text ? adv[i].trial.text : adv[i].remedy);
     }
     if (!n && !g->nfindings && l->status == WG_OK)
         fputs("<li class=\"good\">no findings, nothing to fix</li>", h->out);
@@ -184,14 +188,6 @@ static int wasteful(const void *a, const void *b)
     return x->extra != y->extra ? (x->extra < y->extra ? 1 : -1) : x->s < y->s ? -1 : x->s > y->s;
 }
 
-static uint64_t extra(const struct wg_site *s)
-{
-    const uint64_t *c = s->c;
-    uint64_t sectors = c[WG_C_SECTORS] > c[WG_C_SECTORS_IDEAL] ? c[WG_C_SECTORS] - c[WG_C_SECTORS_IDEAL] : 0;
-    uint64_t waves = c[WG_C_WAVEFRONTS] > c[WG_C_WAVEFRONTS_IDEAL] ? c[WG_C_WAVEFRONTS] - c[WG_C_WAVEFRONTS_IDEAL] : 0;
-    return sectors + waves;
-}
-
 /* The worst access of a few lines, one of each: accesses of one line look alike. */
 static void pictures(struct wg_html *h, size_t k)
 {
@@ -202,7 +198,7 @@ static void pictures(struct wg_html *h, size_t k)
     for (size_t i = 0; v && i < lines->n; i++) {
         struct site best = {0};
         for (size_t s = 0; s < lines->v[i].nsites; s++) {
-            struct site x = {lines->v[i].sites[s], extra(lines->v[i].sites[s]), &lines->v[i]};
+            struct site x = {lines->v[i].sites[s], wg_advice_extra(lines->v[i].sites[s]), &lines->v[i]};
             if (x.s->worst && (!best.s || x.extra > best.extra))
                 best = x;
         }

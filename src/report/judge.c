@@ -1,6 +1,7 @@
 /* judge.c - rules that turn counts into advice. */
 #include "report/judge.h"
 #include <stdbool.h>
+#include <string.h>
 
 static bool much(uint64_t part, uint64_t whole) { return part && (double)part >= WG_JUDGE_SHARE * (double)whole; }
 
@@ -54,6 +55,16 @@ static const struct wg_line *worst(const struct wg_line *lines, size_t n, enum m
     return best;
 }
 
+static void try_fix(struct wg_advice *a)
+{
+    bool shared = !strcmp(a->unit, "wavefronts");
+    const struct wg_site *s = a->line ? wg_advice_site(a->line->sites, a->line->nsites, shared) : NULL;
+    if (!s || strcmp(a->waste, "extra"))
+        return;
+    wg_advice_try(s->worst, &a->trial);
+    a->tried = a->trial.fix != WG_FIX_NONE;
+}
+
 size_t wg_judge(const struct wg_group *g, const struct wg_line *lines, size_t nlines, struct wg_advice v[WG_ADVICE_MAX])
 {
     size_t n = 0;
@@ -64,17 +75,17 @@ size_t wg_judge(const struct wg_group *g, const struct wg_line *lines, size_t nl
         v[n++] = (struct wg_advice){"shared-memory bank conflicts", "wavefronts", "extra", t.wavefronts_extra, t.wavefronts,
                                     "lanes of a warp should meet different banks: pad the rows of the shared array by "
                                     "one element, or swizzle the column index",
-                                    worst(lines, nlines, WAVEFRONTS)};
+                                    worst(lines, nlines, WAVEFRONTS), {0}, false};
     if (much(t.sectors_extra, t.sectors))
         v[n++] = (struct wg_advice){"uncoalesced global memory", "sectors", "extra", t.sectors_extra, t.sectors,
                                     "neighbouring lanes should touch neighbouring addresses: let threadIdx.x run along "
                                     "the contiguous index, or go through shared memory",
-                                    worst(lines, nlines, SECTORS)};
+                                    worst(lines, nlines, SECTORS), {0}, false};
     if (much(local.sectors, t.sectors + local.sectors))
         v[n++] = (struct wg_advice){"local memory", "sectors", "its own", local.sectors, t.sectors + local.sectors,
                                     "a thread's array is indexed at run time, or its address is taken: index with "
                                     "constants (unroll) or keep it in shared memory",
-                                    worst(lines, nlines, LOCAL)};
+                                    worst(lines, nlines, LOCAL), {0}, false};
     const uint64_t *c = g->total;
     const uint32_t *b = g->first->block;
     uint64_t threads = (uint64_t)b[0] * b[1] * b[2], warps = (threads + 31) / 32;
@@ -84,8 +95,10 @@ size_t wg_judge(const struct wg_group *g, const struct wg_line *lines, size_t nl
                                     c[WG_C_INST] * 32,
                                     few ? "make the threads of a block a multiple of 32"
                                         : "give the lanes of a warp the same path: branch on the warp, not on the lane",
-                                    few ? NULL : worst(lines, nlines, LANES)};
+                                    few ? NULL : worst(lines, nlines, LANES), {0}, false};
     }
+    for (size_t i = 0; i < n; i++)
+        try_fix(&v[i]);
     for (size_t i = 1; i < n; i++) /* at most four: insertion sort, stable */
         for (size_t k = i; k && (double)v[k].part / (double)v[k].whole > (double)v[k - 1].part / (double)v[k - 1].whole; k--) {
             struct wg_advice x = v[k];

@@ -2,7 +2,9 @@
  * never how long that takes. */
 #ifndef WG_REPORT_JUDGE_H
 #define WG_REPORT_JUDGE_H
+#include "report/advice.h"
 #include "report/fold.h"
+#include <stdbool.h>
 
 /* A tenth of the traffic of one kind is where Nsight Compute's rules begin to speak too. */
 #define WG_JUDGE_SHARE 0.10
@@ -14,6 +16,8 @@ struct wg_advice {
     uint64_t part, whole;
     const char *remedy;         /* what to try */
     const struct wg_line *line; /* the worst line, or NULL where the whole kernel is meant */
+    struct wg_trial trial;      /* of the line's worst access; text "": it was not recorded, or is no access */
+    bool tried;                 /* the trial found a fix */
 };
 enum { WG_ADVICE_MAX = 8 };
 /* Fills v with the advice on g, most wasteful first; returns how many. */

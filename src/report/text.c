@@ -2,6 +2,7 @@
 #include "report/escape.h"
 #include "report/page.h"
 #include "model/gpus.h"
+#include "model/metrics.h"
 #include "model/occupancy.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -244,7 +245,11 @@ static void advice(struct wg_page *g, const struct wg_advice *a, const char *fid
         snprintf(at, sizeof at, "; most in %.100s:%" PRIu32, wg_page_base(g->p->sources[a->line->source].path),
                  a->line->line);
     row(g, WG_INK_PLAIN, "", NULL, "%s of %s%s", wg_format_count(x, a->part), wg_format_count(y, a->whole), at);
-    row(g, WG_INK_PLAIN, "", NULL, "%s", a->remedy);
+    if (a->tried)
+        row(g, WG_INK_PLAIN, "", wg_fidelity_name(WG_FIDELITY_MODELLED), "%s; of its worst access, %" PRIu32 " %s become %" PRIu32,
+            a->trial.text, a->trial.before, a->unit, a->trial.after);
+    else
+        row(g, WG_INK_PLAIN, "", NULL, "%s", *a->trial.text ? a->trial.text : a->remedy);
 }
 
 /* "     32.0 wavefronts each, ideal   1.0   97 % extra" */
