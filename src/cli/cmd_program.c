@@ -20,7 +20,8 @@ struct started {
     const struct wg_cli *o;
     char dir[64];          /* temporary: profiles arrive here, one per process */
     char lib[4096 + 64];   /* folder of our runtime library */
-    const char *include;   /* folder of our CUDA headers */
+    char moved[4096 + 96];
+    const char *include;   /* folder of our CUDA headers; perhaps `moved` */
     unsigned tools;        /* bits of enum wg_tool */
     enum wg_schedule schedule;
     uint64_t seed, errors; /* errors: findings of that severity so far */
@@ -37,6 +38,13 @@ static bool find_library(struct started *s)
         snprintf(s->lib, sizeof s->lib, "%s/../shim", self);
         snprintf(probe, sizeof probe, "%s/" OUR_LIBRARY, s->lib);
         s->include = WG_SOURCE_INCLUDE;
+        if (!access(probe, R_OK))
+            return true;
+        /* a prefix that was moved after it was installed */
+        snprintf(s->lib, sizeof s->lib, "%s/" WG_FROM_BIN, self);
+        snprintf(probe, sizeof probe, "%s/" OUR_LIBRARY, s->lib);
+        snprintf(s->moved, sizeof s->moved, "%s/cuda", s->lib);
+        s->include = s->moved;
         if (!access(probe, R_OK))
             return true;
     }

@@ -1,5 +1,6 @@
 /* help.c - explains the program from its tables of commands and options. */
 #include "cli/help.h"
+#include "cli/completion.h"
 #include "cli/options.h"
 #include <string.h>
 
@@ -172,26 +173,6 @@ static void man_page(void)
     }
 }
 
-static void completion(void)
-{
-    printf("# bash completion for warpgrind\n_warpgrind()\n{\n    local cur=${COMP_WORDS[COMP_CWORD]} words=\"\"\n"
-           "    case ${COMP_WORDS[1]} in\n");
-    for (size_t i = 0; i <= wg_command_count; i++) {
-        bool last = i == wg_command_count;
-        unsigned mask = last ? WG_CLI_P : wg_command_table[i].letter;
-        printf("    %s) words=\"", last ? "*" : wg_command_table[i].name);
-        for (size_t k = 0; k < wg_option_count; k++)
-            if (wg_option_table[k].name && (wg_option_table[k].commands & mask))
-                printf("--%s ", wg_option_table[k].name);
-        printf("--help\" ;;\n");
-    }
-    printf("    esac\n    if [ \"$COMP_CWORD\" = 1 ]; then\n        words=\"$words --version");
-    for (size_t i = 0; i < wg_command_count; i++)
-        printf(" %s", wg_command_table[i].name);
-    printf("\"\n    fi\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\"; compgen -f -- \"$cur\")\n}\n"
-           "complete -o filenames -F _warpgrind warpgrind\n");
-}
-
 static int command_help(const struct wg_command *c)
 {
     char *words[] = {(char *)c->name, "--help", NULL};
@@ -210,9 +191,15 @@ int wg_help_topic(const char *name)
         options(stdout, ~0u);
         return 0;
     }
-    if (!strcmp(name, "man-page") || !strcmp(name, "bash-completion")) {
-        *name == 'm' ? man_page() : completion();
+    if (!strcmp(name, "man-page")) {
+        man_page();
         return 0;
+    }
+    for (size_t i = 0; wg_completion_shells[i]; i++) {
+        char topic[32];
+        snprintf(topic, sizeof topic, "%s-completion", wg_completion_shells[i]);
+        if (!strcmp(name, topic))
+            return wg_completion(wg_completion_shells[i]) ? 0 : WG_EXIT_USAGE;
     }
     bool found = false;
     for (size_t i = 0; i < wg_command_count; i++)
@@ -254,6 +241,6 @@ int wg_cmd_help(const struct wg_cli *o)
     for (size_t i = 0; i < NTOPICS; i++)
         printf("  help %-18s %s\n", topics[i].name, topics[i].help);
     printf("  help %-18s %s\n  help %-18s %s\n  help %-18s %s\n", "options", "every option of every command", "man-page",
-           "the man page, as scdoc text", "bash-completion", "a completion script for bash");
+           "the man page, as scdoc text", "bash-completion", "completion for bash; also zsh-completion, fish-completion");
     return 0;
 }

@@ -56,7 +56,7 @@ WG_INLINE void count_global_affine(struct wg_warp *w, const struct wg_inst *i, u
         c->sectors += (end >> 5) - (base >> 5) + 1;
         c->sectors_ideal += bytes;
         c->bytes += 32 * bytes;
-        if (__builtin_expect((base & (WG_SECTOR_BYTES - 1)) && !c->worst, 0)) /* shifted: a sector more */
+        if (__builtin_expect((base & (WG_SECTOR_BYTES - 1)) && c->worst < wg_worst_key(w, 1, 0), 0)) /* a sector more */
             count_shifted(w, i, base, bytes);
     } else if (stride == 0 && bytes <= WG_SECTOR_BYTES) { /* aligned, so one sector */
         c->access++;

@@ -109,6 +109,27 @@ class Help(unittest.TestCase):
         r = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
         self.assertEqual((r.stdout.strip(), r.stderr), ("--verbose", ""))
 
+    def test_completion_is_zsh_and_fish(self):
+        for shell, check in (("zsh", ["zsh", "-n"]), ("fish", ["fish", "--no-execute"])):
+            script = run("help", shell + "-completion")[1]
+            self.assertIn("--verbose" if shell == "zsh" else "-l verbose", script)
+            if not shutil.which(shell):
+                print(f"skipped: {shell} is not installed")
+                continue
+            r = subprocess.run([*check, "/dev/stdin"], input=script, capture_output=True, text=True)
+            self.assertEqual((r.returncode, r.stdout, r.stderr), (0, "", ""))
+
+    def test_completion_in_fish(self):
+        if not shutil.which("fish"):
+            self.skipTest("fish is not installed")
+        def ask(line):
+            script = run("help", "fish-completion")[1] + f"\ncomplete -C '{line}'\n"
+            r = subprocess.run(["fish", "--no-config"], input=script, capture_output=True, text=True)
+            return [l.split("\t")[0] for l in r.stdout.splitlines()]
+        self.assertIn("occupancy", ask("warpgrind occ"))
+        self.assertIn("--verbose", ask("warpgrind report --verb"))
+        self.assertEqual([w for w in ask("warpgrind report --job") if w == "--jobs"], [])
+
     def test_man_page(self):
         if not shutil.which("scdoc"):
             self.skipTest("scdoc is not installed")

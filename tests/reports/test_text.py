@@ -288,6 +288,8 @@ class Text(unittest.TestCase):
             schema = json.load(f)
         jsonschema.Draft202012Validator.check_schema(schema)
         jsonschema.validate(TRANSPOSE, schema)
+        worst = {"site": 4, "block": 3, "mask": 255, "space": "shared", "bytes": 4, "cost": 8, "ideal": 1, "offsets": [0] * 32}
+        jsonschema.validate(variant(lambda p, l: l.update(worst=[worst])), schema)
         with self.assertRaises(jsonschema.ValidationError):
             jsonschema.validate(variant(lambda p, l: l.update(grid=[1, 2])), schema)
 
