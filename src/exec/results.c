@@ -103,6 +103,7 @@ static void fill_site(struct wg_run *r, struct wg_site *s, const struct wg_instr
     s->c[WG_C_WAVEFRONTS] = c->wavefronts + (shared ? c->full + c->same : 0);
     s->c[WG_C_WAVEFRONTS_IDEAL] = c->wavefronts_ideal + (shared ? c->full + c->same : 0);
     s->c[WG_C_BYTES_USED] = c->bytes + 32 * bytes * c->full + 128 * c->same;
+    s->c[WG_C_ATOM_SECTORS] = c->atom_sectors;
     s->c[WG_C_BRANCH_UNIFORM] = c->uniform;
     s->c[WG_C_BRANCH_DIVERGENT] = c->divergent;
     /* an unguarded branch cannot split a warp: each execution was uniform */

@@ -120,6 +120,7 @@ struct wg_bb_count { uint64_t exec, lanes; };
 struct wg_site_count {
     uint64_t on;       /* guarded instructions: lanes on, summed */
     uint64_t access, tags, sectors, sectors_ideal, wavefronts, wavefronts_ideal, bytes;
+    uint64_t atom_sectors; /* sectors of atomics, lanes that share an address one by one */
     uint64_t uniform, divergent;
     uint64_t full;     /* accesses by all 32 lanes to neighbouring elements from an aligned start: all else follows */
     uint64_t same;     /* accesses by all 32 lanes to one aligned 4-byte word */
