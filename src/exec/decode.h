@@ -7,6 +7,7 @@ struct wg_decode_options {
     bool affine_tid; /* block x is a multiple of 32, or the block is flat */
     bool counters;
     bool as_written;
+    unsigned sm; /* compute capability that ptxas is modelled for: 90 */
     bool observed; /* announce accesses and synchronisation to the observer */
 };
 /* Decodes an entry and all it can reach. symbol gives device addresses of .global and .const variables. On failure *out

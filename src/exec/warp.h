@@ -184,6 +184,8 @@ struct wg_code {
     uint32_t nslots;
     uint32_t local_bytes;      /* of this function's own .local variables */
     uint32_t ret_at_fast, ret_at_wide; /* RET instruction */
+    const uint32_t *machine;   /* per PTX instruction: hundredths of machine instructions; NULL: not modelled */
+    const int32_t *with;       /* per block: the one whose executions are its own, or WG_MACHINE_OWN (machine.h) */
 };
 enum wg_class { WG_CLASS_S, WG_CLASS_A, WG_CLASS_V, WG_CLASS_P };
 

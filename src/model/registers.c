@@ -5,12 +5,15 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -165,6 +168,20 @@ enum wg_status wg_ptxas_parse(const char *text, size_t len, struct wg_arena *a, 
 
 /* ---- running it
  * ------------------------------------------------------------------------------------------------------- */
+/* Without what warpgrind sets for the program that it runs, which the assembler is not. */
+static char **plain_environment(struct wg_arena *a)
+{
+    size_t n = 0, k = 0;
+    while (environ[n])
+        n++;
+    char **env = wg_arena_alloc(a, (n + 1) * sizeof *env);
+    for (size_t i = 0; env && i < n; i++)
+        if (strncmp(environ[i], "LD_PRELOAD=", 11) && strncmp(environ[i], "LD_LIBRARY_PATH=", 16) &&
+            strncmp(environ[i], "WARPGRIND_OPTIONS=", 18))
+            env[k++] = environ[i];
+    return env;
+}
+
 /* Runs argv, gathers what it prints on both streams into the arena. *code: exit status, or 128 + signal. */
 static enum wg_status capture(char *const *argv, struct wg_arena *a, char **text, size_t *len, int *code,
                               struct wg_diag *d)
@@ -178,7 +195,8 @@ static enum wg_status capture(char *const *argv, struct wg_arena *a, char **text
     posix_spawn_file_actions_adddup2(&act, fd[1], 1);
     posix_spawn_file_actions_adddup2(&act, fd[1], 2);
     pid_t pid;
-    int e = posix_spawn(&pid, argv[0], &act, NULL, argv, environ);
+    char **env = plain_environment(a);
+    int e = env ? posix_spawn(&pid, argv[0], &act, NULL, argv, env) : ENOMEM;
     posix_spawn_file_actions_destroy(&act);
     close(fd[1]);
     if (e) {
@@ -188,8 +206,21 @@ static enum wg_status capture(char *const *argv, struct wg_arena *a, char **text
     size_t cap = 0;
     char *buf = NULL;
     *len = 0;
+    struct timespec t0;
+    clock_gettime(CLOCK_MONOTONIC, &t0);
+    bool late = false;
     for (ssize_t got = 1; got > 0;) {
         char part[4096];
+        struct pollfd p = {.fd = fd[0], .events = POLLIN};
+        if (poll(&p, 1, 200) == 0) {
+            struct timespec t1;
+            clock_gettime(CLOCK_MONOTONIC, &t1);
+            late = t1.tv_sec - t0.tv_sec >= WG_PTXAS_SECONDS;
+            if (!late)
+                continue;
+            kill(pid, SIGKILL);
+            break;
+        }
         got = read(fd[0], part, sizeof part);
         if (got < 0 && errno == EINTR) {
             got = 1;
@@ -204,9 +235,11 @@ static enum wg_status capture(char *const *argv, struct wg_arena *a, char **text
         }
     }
     close(fd[0]);
-    int status;
+    int status = 0; /* a program that reaps every child leaves none to us; then what was printed decides */
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
+    if (late)
+        return wg_diag_set(d, WG_CANCELLED, "%s took more than %d seconds", argv[0], WG_PTXAS_SECONDS);
     *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     *text = buf ? buf : "";
     return a->failed ? wg_diag_set(d, WG_NO_MEMORY, "out of memory") : WG_OK;
@@ -379,13 +412,15 @@ static void write_cache(const char *path, const struct wg_ptxas_info *info)
         unlink(part);
 }
 
-enum wg_status wg_ptxas_info(const char *ptx, size_t n, unsigned sm, struct wg_arena *a,
+enum wg_status wg_ptxas_info(const char *given, const char *ptx, size_t n, unsigned sm, struct wg_arena *a,
                              const struct wg_ptxas_info **out, struct wg_diag *d)
 {
     char tool[PATH_MAX], cache[PATH_MAX], *text;
     size_t len;
     *out = NULL;
-    if (wg_ptxas_find(tool, sizeof tool))
+    if (given && !found(tool, sizeof tool, given, strlen(given), ""))
+        return wg_diag_set(d, WG_NOT_FOUND, "no program %s", given);
+    if (!given && wg_ptxas_find(tool, sizeof tool))
         return wg_diag_set(d, WG_NOT_FOUND,
                            "no ptxas found (PATH, CUDA_HOME, the usual folders, pip's nvidia-cuda-nvcc)");
     struct wg_ptxas_info *info = wg_arena_alloc(a, sizeof *info);
@@ -400,6 +435,11 @@ enum wg_status wg_ptxas_info(const char *ptx, size_t n, unsigned sm, struct wg_a
     }
     info->kernels = NULL;
     enum wg_status s = compile(tool, info->arch, ptx, n, a, &text, &len, d);
+    if (s == WG_CANCELLED && place) { /* not again */
+        info->n = 0;
+        info->version = "";
+        write_cache(cache, info);
+    }
     if (s)
         return s;
     if (wg_ptxas_parse(text, len, a, &info->kernels, &info->n))

@@ -27,11 +27,14 @@ struct wg_ptxas_info {
  * bytes. */
 enum wg_status wg_ptxas_find(char *path, size_t n);
 
-/* Compiles PTX (n bytes, no NUL needed) for compute capability sm (90 for 9.0) and tells what became of each entry.
+enum { WG_PTXAS_SECONDS = 15 }; /* after which it is stopped */
+
+/* With the program `given` (NULL: wg_ptxas_find's), compiles PTX (n bytes, no NUL needed) for compute capability sm (90 for 9.0) and tells what became of each entry.
  * Answers are kept in $XDG_CACHE_HOME/warpgrind (~/.cache/warpgrind), by contents, architecture and tool. The result
  * lives in a. WG_NOT_FOUND: no ptxas. WG_UNSUPPORTED: this ptxas does not know the architecture. WG_PARSE: it refused
- * the PTX; its words are in d. WG_IO: could not run it or use a temporary folder. WG_NO_MEMORY. */
-enum wg_status wg_ptxas_info(const char *ptx, size_t n, unsigned sm, struct wg_arena *a,
+ * the PTX; its words are in d. WG_IO: could not run it or use a temporary folder. WG_CANCELLED: it took too long; the
+ * next answer is then one with no kernels. WG_NO_MEMORY. */
+enum wg_status wg_ptxas_info(const char *given, const char *ptx, size_t n, unsigned sm, struct wg_arena *a,
                              const struct wg_ptxas_info **out, struct wg_diag *d);
 /* The entry of that name; NULL if there is none. */
 const struct wg_ptxas_kernel *wg_ptxas_kernel(const struct wg_ptxas_info *info, const char *name);

@@ -1,6 +1,6 @@
 /* metrics_csv.c - every metric of a saved profile as CSV, for the scripts of tools/ that compare with hardware.
  *
- * usage: metrics_csv PROFILE [lines]. One row a launch, or a launch and source line; n/a where there is no value. A line
+ * usage: metrics_csv PROFILE [lines]. The second row is how far each can be trusted. One row a launch, or a launch and source line; n/a where there is no value. A line
  * has what stands on it and what was inlined into it, as Nsight Compute's source page has. */
 #include "model/metrics.h"
 #include <stdio.h>
@@ -14,6 +14,10 @@ static void head(bool lines)
         printf(",line");
     for (int m = 0; m < WG_METRIC_COUNT; m++)
         printf(",%s", wg_metric_infos[m].name);
+    putchar('\n');
+    printf("-,-%s", lines ? ",-" : "");
+    for (int m = 0; m < WG_METRIC_COUNT; m++)
+        printf(",%s", wg_fidelity_name(wg_metric_infos[m].fidelity));
     putchar('\n');
 }
 
