@@ -334,7 +334,8 @@ struct wg_unit *wg_decode_function(struct wg_decoder *d, const struct wg_functio
     if (!d->o->as_written && wg_merge_analyse(d->m, f, d->a, &u->merge) != WG_OK)
         return NULL;
     struct wg_machine machine = {0};
-    if (!d->o->as_written && !wg_machine_estimate(f, &u->cfg, &u->cls, u->merge, d->o->sm, d->a, &machine))
+    if (!d->o->as_written && !wg_machine_estimate(f, &u->cfg, &u->cls, u->merge, d->o->ptxas ? wg_ptxas_kernel(d->o->ptxas, f->name) : NULL,
+                                                  d->o->sm, d->a, &machine))
         return NULL;
     c->machine = machine.hundredths;
     c->with = machine.with;

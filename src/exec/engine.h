@@ -72,7 +72,9 @@ void wg_tell_memory(struct wg *g, enum wg_memory_event what, uint64_t addr, uint
 uint64_t wg_heap_malloc(struct wg *g, uint64_t bytes); /* 0: none left */
 bool wg_heap_free(struct wg *g, uint64_t addr);        /* false: not a live block */
 
-/* ptxas.c. Returns what ptxas said of the module when the registers are its own, else NULL. */
+/* ptxas.c: what it said of the module, asked once; NULL: nothing. */
+const struct wg_ptxas_info *wg_module_ptxas(struct wg_module *m);
+/* Returns what ptxas said of the module when the registers are its own, else NULL. */
 const struct wg_ptxas_info *wg_kernel_registers(struct wg_kernel *k, struct wg_registers *out);
 /* grid.c: runs every block; faults and hangs end up in *f. */
 enum wg_status wg_run_grid(struct wg_run *r, struct wg_fault *f);

@@ -10,8 +10,9 @@ struct estimator {
     const struct wg_classes *c;
     const struct wg_merge *merge;
     unsigned sm;
-    uint16_t *count;
+    uint16_t *count, *extra; /* of the instruction itself; of others that cannot take them */
     int32_t *with;
+    uint8_t *loop; /* per block: it lies in a loop */
     /* per register */
     int32_t *def, *user; /* the only instruction that writes, reads it; NOBODY, MANY */
     uint32_t *uses;
@@ -19,6 +20,7 @@ struct estimator {
     /* per instruction */
     uint8_t *absorbed;   /* how many producers it has taken in */
     uint8_t *sreg_seen;
+    const struct wg_ptxas_kernel *told; /* what ptxas made of this function; NULL: not known */
     bool shared_base, factor;
     uint32_t shared_block;
 };
@@ -152,6 +154,27 @@ static bool extends(const struct wg_instr *in, int32_t reg)
     return in->op == WG_OP_SHL || (in->op == WG_OP_MUL && is_wide(in)) || (in->op == WG_OP_MAD && is_wide(in));
 }
 
+/* Extra instructions are charged to one that is no memory access, whose own number others want to know. */
+static bool is_plain(const struct wg_instr *in)
+{
+    return in->op != WG_OP_UNKNOWN && wg_op_infos[in->op].group != WG_GROUP_ATOM &&
+           (wg_op_infos[in->op].group != WG_GROUP_MEM || in->space == WG_SPACE_PARAM);
+}
+
+static uint32_t plain_before(const struct estimator *e, uint32_t i)
+{
+    while (i > 0 && !is_plain(&e->f->instrs[i - 1]))
+        i--;
+    return i ? i - 1 : 0;
+}
+
+/* n more for instruction i, at a plain one before it. */
+static void charge(struct estimator *e, uint32_t i, unsigned n)
+{
+    uint32_t at = plain_before(e, i);
+    e->extra[at] = (uint16_t)(e->extra[at] + n);
+}
+
 /* ---- one instruction by itself --------------------------------------------------------------------------------- */
 
 static unsigned table(enum wg_op op, enum wg_type t)
@@ -167,6 +190,14 @@ static unsigned table(enum wg_op op, enum wg_type t)
         if (rows[r].op == op)
             return rows[r].n[k];
     return usual[k];
+}
+
+static void find_loops(struct estimator *e)
+{
+    for (uint32_t b = 0; b < e->g->nbb; b++)
+        for (uint32_t k = 0; k < e->g->bbs[b].nsucc; k++)
+            for (uint32_t x = e->g->bbs[b].succ[k]; x <= b && !(e->loop[b] && e->loop[x] && x == b); x++)
+                e->loop[x] = 1;
 }
 
 /* A special register read: once per kernel, the first time. */
@@ -232,7 +263,22 @@ static unsigned cost_of_cvt(const struct estimator *e, const struct wg_instr *in
     return loaded ? tb == 8 && sign : 1u + (tb == 8 && sign);
 }
 
-static unsigned cost_of_memory(const struct estimator *e, uint32_t i)
+/* What a vector store wants lies in neighbouring registers: constants (in a loop, before it) and what is stored twice are
+ * copied there. */
+static unsigned gathered(const struct estimator *e, const struct wg_instr *in, bool loop)
+{
+    const struct wg_operand *v = in->op == WG_OP_ST && in->nops > 1 ? &in->ops[1] : NULL;
+    unsigned n = v && !v->nelems && !loop && is_const(e, v) && !is_zero(e, v);
+    for (uint32_t k = 0; v && k < v->nelems; k++) {
+        bool copy = !loop && is_const(e, &v->elems[k]);
+        for (uint32_t j = 0; j < k; j++)
+            copy |= v->elems[k].kind == WG_OPERAND_REG && v->elems[j].kind == WG_OPERAND_REG && v->elems[j].reg == v->elems[k].reg;
+        n += copy;
+    }
+    return n;
+}
+
+static unsigned cost_of_memory(struct estimator *e, uint32_t i, uint32_t block)
 {
     const struct wg_instr *in = &e->f->instrs[i];
     if (in->space == WG_SPACE_PARAM) {
@@ -247,6 +293,11 @@ static unsigned cost_of_memory(const struct estimator *e, uint32_t i)
             d = dest(cvta);
         return d >= 0 && all_readers(e, d, addresses_with_it) ? 2 : 0;
     }
+    for (uint32_t k = 0; k < in->nops; k++)
+        if (in->ops[k].kind == WG_OPERAND_MEM && in->ops[k].sym && in->ops[k].sym->space == WG_SPACE_SHARED &&
+            !(e->shared_base && e->shared_block == block))
+            charge(e, i, address_of(e, in->ops[k].sym, block));
+    charge(e, i, gathered(e, in, e->loop[block]));
     if (!e->merge || (in->op != WG_OP_LD && in->op != WG_OP_ST && in->op != WG_OP_LDU))
         return 1;
     const struct wg_merge *m = &e->merge[i];
@@ -261,14 +312,19 @@ static unsigned cost_of_flow(const struct estimator *e, uint32_t i)
     return in->guard < 0 && in->ops[0].target == i + 1 ? 0 : 1;
 }
 
-/* ptxas adds up what the lanes of a warp add to one place, in 7 instructions around the one access. */
-static unsigned cost_of_red(const struct estimator *e, const struct wg_instr *in)
+/* ptxas adds up what the lanes of a warp add to one place, in 6 or 7 instructions before the one access. */
+static unsigned cost_of_atomic(struct estimator *e, uint32_t i)
 {
+    const struct wg_instr *in = &e->f->instrs[i];
     const struct wg_operand *m = in->op == WG_OP_RED ? &in->ops[0] : &in->ops[1];
     bool used = in->op == WG_OP_ATOM && dest(in) >= 0 && e->uses[dest(in)];
     bool uniform = m->kind == WG_OPERAND_MEM && (m->reg < 0 || e->c->cls[m->reg] == WG_CLASS_S);
-    bool sums = in->atom == WG_ATOM_ADD && !is_float(type_of(in)) && in->space != WG_SPACE_SHARED;
-    return sums && uniform && !used ? 8 : 1;
+    const struct wg_operand *value = &in->ops[in->op == WG_OP_RED ? 1 : 2];
+    if (in->atom == WG_ATOM_ADD && !is_float(type_of(in)) && uniform && !used)
+        charge(e, i, in->space == WG_SPACE_SHARED ? 5 : 7);
+    else if (is_const(e, value) && !is_zero(e, value))
+        charge(e, i, 1);
+    return 1;
 }
 
 static unsigned cost_of_alu(const struct wg_instr *in)
@@ -301,8 +357,8 @@ static unsigned alone(struct estimator *e, uint32_t i, uint32_t block)
     switch (wg_op_infos[in->op].group) {
     case WG_GROUP_MOV: return in->op == WG_OP_MOV && in->nops ? cost_of_mov(e, in, block) : 0;
     case WG_GROUP_CVT: return cost_of_cvt(e, in);
-    case WG_GROUP_MEM: return cost_of_memory(e, i);
-    case WG_GROUP_ATOM: return cost_of_red(e, in);
+    case WG_GROUP_MEM: return cost_of_memory(e, i, block);
+    case WG_GROUP_ATOM: return cost_of_atomic(e, i);
     case WG_GROUP_FLOW: return cost_of_flow(e, i);
     case WG_GROUP_ALU: return cost_of_alu(in);
     default: return table((enum wg_op)in->op, WG_T_U32);
@@ -394,10 +450,108 @@ static void adjust(struct estimator *e, uint32_t i)
         return;
     for (uint32_t k = 1; k < in->nops && type_of(in) != WG_T_PRED; k++)
         constants += is_const(e, &in->ops[k]) && !is_zero(e, &in->ops[k]);
+    if (e->loop[e->g->bb_of[i]]) /* they stay in registers */
+        return;
     if (type_of(in) == WG_T_F64)
-        e->count[i] = (uint16_t)(e->count[i] + 2 * constants);
+        charge(e, i, 2 * constants);
     else if (constants > 1)
-        e->count[i] = (uint16_t)(e->count[i] + constants - 1);
+        charge(e, i, constants - 1);
+}
+
+/* ---- what ptxas made, where it was asked ----------------------------------------------------------------------- */
+
+/* Its rows for a line of the PTX. */
+static const struct wg_cubin_line *told_of(const struct estimator *e, uint32_t line, size_t *n)
+{
+    const struct wg_cubin_line *v = e->told->lines;
+    size_t lo = 0, hi = e->told->nlines;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (v[mid].line < line)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (*n = 0; lo + *n < e->told->nlines && v[lo + *n].line == line; ++*n)
+        ;
+    return v + lo;
+}
+
+/* Instructions of a line at this depth of loops or deeper. */
+static unsigned told_count(const struct estimator *e, uint32_t line, unsigned depth)
+{
+    size_t n;
+    const struct wg_cubin_line *v = told_of(e, line, &n);
+    unsigned sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += v[i].depth >= depth ? v[i].instructions : 0;
+    return sum;
+}
+
+static bool told_branches(const struct estimator *e, uint32_t line)
+{
+    size_t n;
+    const struct wg_cubin_line *v = told_of(e, line, &n);
+    for (size_t i = 0; i < n; i++)
+        if (v[i].branches)
+            return true;
+    return false;
+}
+
+/* Instructions that become one and stay where they are tell where a block went and how often it was copied. */
+static bool is_marker(const struct estimator *e, uint32_t i)
+{
+    const struct wg_instr *in = &e->f->instrs[i];
+    enum wg_group g = in->op == WG_OP_UNKNOWN ? WG_GROUP_MOV : wg_op_infos[in->op].group;
+    return e->count[i] == 1 && g != WG_GROUP_MOV && g != WG_GROUP_FLOW && in->space != WG_SPACE_PARAM;
+}
+
+/* The depth that most markers of block b have, and how many of each there are: ptxas copies blocks where it unrolls. */
+static unsigned find_block(const struct estimator *e, uint32_t b, unsigned *copies)
+{
+    enum { DEEP = 16, OFTEN = 65 };
+    unsigned at[DEEP] = {0}, often[OFTEN] = {0}, depth = 0, markers = 0, seen = 0;
+    for (uint32_t i = e->g->bbs[b].first; i < e->g->bbs[b].end; i++) {
+        size_t n;
+        const struct wg_cubin_line *v = told_of(e, e->f->instrs[i].ptx_line, &n);
+        for (size_t k = 0; k < n && is_marker(e, i); k++)
+            at[v[k].depth < DEEP ? v[k].depth : DEEP - 1] += v[k].instructions > 0;
+    }
+    for (unsigned d = 1; d < DEEP; d++)
+        depth = at[d] > at[depth] ? d : depth;
+    for (uint32_t i = e->g->bbs[b].first; i < e->g->bbs[b].end; i++) {
+        unsigned n = is_marker(e, i) ? told_count(e, e->f->instrs[i].ptx_line, depth) : 0;
+        if (n)
+            often[n < OFTEN ? n : OFTEN - 1]++, markers++;
+    }
+    *copies = 1;
+    for (unsigned n = 1; n < OFTEN && 2 * seen < markers && e->loop[b]; n++) {
+        seen += often[n];
+        *copies = n;
+    }
+    return depth;
+}
+
+static void take_told(const struct estimator *e, uint32_t *hundredths)
+{
+    const struct wg_function *f = e->f;
+    for (uint32_t b = 0; b < e->g->nbb; b++) {
+        unsigned copies, depth = find_block(e, b, &copies);
+        for (uint32_t i = e->g->bbs[b].first; i < e->g->bbs[b].end; i++) {
+            const struct wg_instr *in = &f->instrs[i];
+            enum wg_group g = in->op == WG_OP_UNKNOWN ? WG_GROUP_FLOW : wg_op_infos[in->op].group;
+            bool access = (g == WG_GROUP_MEM || g == WG_GROUP_ATOM) && in->space != WG_SPACE_PARAM;
+            bool again = i && f->instrs[i - 1].ptx_line == in->ptx_line;
+            unsigned n = again ? 0 : 100 * told_count(e, in->ptx_line, depth) / copies;
+            uint32_t at = plain_before(e, i);
+            hundredths[i] = access ? 100 * e->count[i] : n;
+            /* accesses are counted by the rules of merge.h; what else stands on their line goes to the one before */
+            if (access && n > hundredths[i] && at < i && e->g->bb_of[at] == b)
+                hundredths[at] += n - hundredths[i];
+        }
+    }
+    for (size_t k = 0; k < e->told->nlines && f->ninstrs && e->told->lines[k].line < f->instrs[0].ptx_line; k++)
+        hundredths[0] += 100u * e->told->lines[k].instructions;
 }
 
 /* ---- branches -------------------------------------------------------------------------------------------------- */
@@ -446,11 +600,11 @@ static bool becomes_guards(struct estimator *e, uint32_t b, const uint32_t *npre
         if (s[k] <= b || s[k] >= e->g->nbb || e->g->bbs[s[k]].nsucc != 1 || e->g->bbs[s[k]].succ[0] != join || npred[s[k]] != 1)
             return false;
         int n = guardable(e, s[k]);
-        if (n < 0 || n > limit)
+        if (n < 0)
             return false;
         total += n;
     }
-    if (total > limit)
+    if (e->told ? told_branches(e, e->f->instrs[B->end - 1].ptx_line) : total > limit)
         return false;
     for (int k = 0; k < 2; k++)
         if (s[k] != join) {
@@ -461,20 +615,6 @@ static bool becomes_guards(struct estimator *e, uint32_t b, const uint32_t *npre
         }
     e->count[B->end - 1] = 0;
     return true;
-}
-
-/* Extra instructions are charged to one that is no memory access, whose own number others want to know. */
-static bool is_plain(const struct wg_instr *in)
-{
-    return in->op != WG_OP_UNKNOWN && wg_op_infos[in->op].group != WG_GROUP_ATOM &&
-           (wg_op_infos[in->op].group != WG_GROUP_MEM || in->space == WG_SPACE_PARAM);
-}
-
-static uint32_t plain_before(const struct estimator *e, uint32_t i)
-{
-    while (i > 0 && !is_plain(&e->f->instrs[i - 1]))
-        i--;
-    return i ? i - 1 : 0;
 }
 
 /* Where lanes that split come together again, one instruction remembers the place before and one waits there. */
@@ -489,7 +629,7 @@ static void meeting(struct estimator *e, uint32_t b, uint8_t *opened)
     uint32_t at = B->end - 1, target = last->ops[0].target;
     if (target <= B->first) /* a loop: before it is entered */
         at = plain_before(e, target);
-    e->count[at] = (uint16_t)(e->count[at] + 2);
+    e->extra[at] = (uint16_t)(e->extra[at] + 2);
 }
 
 static bool branches(struct estimator *e, struct wg_arena *tmp)
@@ -527,16 +667,20 @@ static void prologue(struct estimator *e)
     while (at < e->f->ninstrs && !is_plain(&e->f->instrs[at]))
         at++;
     if (e->f->is_entry && at < e->f->ninstrs)
-        e->count[at] = (uint16_t)(e->count[at] + 1 + (global && e->sm >= 80));
+        e->extra[at] = (uint16_t)(e->extra[at] + 1 + (global && e->sm >= 80));
 }
 
 bool wg_machine_estimate(const struct wg_function *f, const struct wg_cfg *g, const struct wg_classes *c,
-                         const struct wg_merge *merge, unsigned sm, struct wg_arena *a, struct wg_machine *out)
+                         const struct wg_merge *merge, const struct wg_ptxas_kernel *told, unsigned sm, struct wg_arena *a,
+                         struct wg_machine *out)
 {
     struct wg_arena tmp = {0};
-    struct estimator e = {.f = f, .g = g, .c = c, .merge = merge, .sm = sm};
+    struct estimator e = {.f = f, .g = g, .c = c, .merge = merge, .sm = sm,
+                          .told = told && told->nlines ? told : NULL};
     e.count = wg_arena_alloc(&tmp, (f->ninstrs + 1) * sizeof *e.count);
     out->hundredths = wg_arena_alloc(a, (f->ninstrs + 1) * sizeof *out->hundredths);
+    e.extra = wg_arena_alloc(&tmp, (f->ninstrs + 1) * sizeof *e.extra);
+    e.loop = wg_arena_alloc(&tmp, g->nbb + 1);
     e.with = out->with = wg_arena_alloc(a, (g->nbb + 1) * sizeof *e.with);
     e.def = wg_arena_alloc(&tmp, (f->nregs + 1) * sizeof *e.def);
     e.user = wg_arena_alloc(&tmp, (f->nregs + 1) * sizeof *e.user);
@@ -547,6 +691,8 @@ bool wg_machine_estimate(const struct wg_function *f, const struct wg_cfg *g, co
     for (uint32_t r = 0; ok && r < f->nregs; r++)
         e.def[r] = e.user[r] = NOBODY;
     ok = ok && find_readers(&e, &tmp);
+    if (ok)
+        find_loops(&e);
     for (uint32_t b = 0; ok && b < g->nbb; b++) {
         e.with[b] = WG_MACHINE_OWN;
         for (uint32_t i = g->bbs[b].first; i < g->bbs[b].end; i++)
@@ -560,7 +706,9 @@ bool wg_machine_estimate(const struct wg_function *f, const struct wg_cfg *g, co
     if (ok)
         prologue(&e);
     for (uint32_t i = 0; ok && i < f->ninstrs; i++)
-        out->hundredths[i] = 100u * e.count[i];
+        out->hundredths[i] = 100u * (e.count[i] + e.extra[i]);
+    if (ok && e.told)
+        take_told(&e, out->hundredths);
     wg_arena_free(&tmp);
     return ok;
 }

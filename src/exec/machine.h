@@ -16,6 +16,7 @@
 #ifndef WG_EXEC_MACHINE_H
 #define WG_EXEC_MACHINE_H
 #include "exec/classes.h"
+#include "model/registers.h"
 #include "ptx/merge.h"
 
 enum { WG_MACHINE_GUARD_DIVERGENT = 8, WG_MACHINE_GUARD_UNIFORM = 6, WG_MACHINE_OWN = -1 };
@@ -24,7 +25,10 @@ struct wg_machine {
     uint32_t *hundredths; /* per instruction: machine instructions, times 100 */
     int32_t *with;    /* per block: it runs whenever that block does, as guarded instructions; WG_MACHINE_OWN: it does not */
 };
-/* sm: compute capability, 90 for 9.0. Everything lives in a. False: out of memory. */
+/* told: what ptxas made of this very PTX; then that is counted, line by line, accesses apart: instructions of a block that
+ * it unrolled are divided by the copies, those it moved out of a loop are not counted. NULL: the estimate.
+ * sm: compute capability, 90 for 9.0. Everything lives in a. False: out of memory. */
 bool wg_machine_estimate(const struct wg_function *f, const struct wg_cfg *g, const struct wg_classes *c,
-                         const struct wg_merge *merge, unsigned sm, struct wg_arena *a, struct wg_machine *out);
+                         const struct wg_merge *merge, const struct wg_ptxas_kernel *told, unsigned sm, struct wg_arena *a,
+                         struct wg_machine *out);
 #endif

@@ -5,8 +5,7 @@
 
 static unsigned device_sm(const struct wg *g) { return g->gpu->cc->major * 10 + g->gpu->cc->minor; }
 
-/* What it said of the module; NULL: nothing. */
-static const struct wg_ptxas_info *ask(struct wg_module *m)
+const struct wg_ptxas_info *wg_module_ptxas(struct wg_module *m)
 {
     struct wg *g = m->g;
     struct wg_diag d = {0};
@@ -22,7 +21,7 @@ static const struct wg_ptxas_info *ask(struct wg_module *m)
 
 const struct wg_ptxas_info *wg_kernel_registers(struct wg_kernel *k, struct wg_registers *out)
 {
-    const struct wg_ptxas_info *info = ask(k->module);
+    const struct wg_ptxas_info *info = wg_module_ptxas(k->module);
     const struct wg_ptxas_kernel *x = info ? wg_ptxas_kernel(info, k->fn->name) : NULL;
     unsigned sm = device_sm(k->module->g);
     if (k->registers.likely) {

@@ -335,7 +335,8 @@ enum wg_status wg_results_add(struct wg_run *r, struct wg_kernel *k, const struc
     l->spill_stores = regs.spill_stores;
     l->spill_loads = regs.spill_loads;
     l->ptxas = told ? told->version : "";
-    l->machine = g->opt.as_written ? WG_MACHINE_NONE : WG_MACHINE_ESTIMATED;
+    const struct wg_ptxas_kernel *code = told ? wg_ptxas_kernel(told, k->fn->name) : NULL;
+    l->machine = g->opt.as_written ? WG_MACHINE_NONE : code && code->nlines ? WG_MACHINE_PTXAS : WG_MACHINE_ESTIMATED;
     l->merged_sites = r->kc->merged / 2; /* each is emitted twice */
     if (r->kc->counters)
         for (uint32_t c = 0; c < r->kc->ncodes; c++)

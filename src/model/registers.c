@@ -267,8 +267,20 @@ static void choose_arch(const char *ptx, size_t n, unsigned sm, char arch[16])
         snprintf(arch, 16, "sm_%u%c", sm % 10000, s[strlen(number)]);
 }
 
+/* The whole file, or NULL. */
+static char *read_file(const char *path, struct wg_arena *a, size_t *n)
+{
+    FILE *f = fopen(path, "rb");
+    struct stat s;
+    char *text = f && fstat(fileno(f), &s) == 0 && s.st_size > 0 ? wg_arena_alloc(a, (size_t)s.st_size) : NULL;
+    *n = text ? fread(text, 1, (size_t)s.st_size, f) : 0;
+    if (f)
+        fclose(f);
+    return text;
+}
+
 static enum wg_status compile(const char *tool, const char *arch, const char *ptx, size_t n, struct wg_arena *a,
-                              char **text, size_t *len, struct wg_diag *d)
+                              char **text, size_t *len, char **code, size_t *code_len, struct wg_diag *d)
 {
     const char *tmp = getenv("TMPDIR");
     char dir[PATH_MAX - 16], in[PATH_MAX], object[PATH_MAX], option[32];
@@ -278,19 +290,20 @@ static enum wg_status compile(const char *tool, const char *arch, const char *pt
     snprintf(in, sizeof in, "%s/k.ptx", dir);
     snprintf(object, sizeof object, "%s/k.cubin", dir);
     snprintf(option, sizeof option, "-arch=%s", arch);
-    char *argv[] = {(char *)tool, "-v", option, in, "-o", object, NULL};
-    int code = 0;
-    enum wg_status s = write_file(in, ptx, n) ? capture(argv, a, text, len, &code, d)
+    char *argv[] = {(char *)tool, "-v", "-lineinfo", option, in, "-o", object, NULL};
+    int failed = 0;
+    enum wg_status s = write_file(in, ptx, n) ? capture(argv, a, text, len, &failed, d)
                                               : wg_diag_set(d, WG_IO, "cannot write %s: %s", in, strerror(errno));
+    *code = !s && !failed ? read_file(object, a, code_len) : NULL;
     unlink(in);
     unlink(object);
     rmdir(dir);
-    if (s || code == 0)
+    if (s || failed == 0)
         return s;
     const char *fatal = memmem(*text, *len, "not defined for option", 22);
     if (fatal || memmem(*text, *len, "is not supported", 16))
         return wg_diag_set(d, WG_UNSUPPORTED, "%s does not compile for %s", tool, arch);
-    return wg_diag_set(d, WG_PARSE, "%s -arch=%s failed (%d): %.*s", tool, arch, code, (int)(*len < 1500 ? *len : 1500),
+    return wg_diag_set(d, WG_PARSE, "%s -arch=%s failed (%d): %.*s", tool, arch, failed, (int)(*len < 1500 ? *len : 1500),
                        *text);
 }
 
@@ -353,7 +366,18 @@ static bool cache_path(char *path, size_t n, const char *tool, const char *arch,
     return true;
 }
 
-static const char cache_head[] = "warpgrind ptxas 1 ";
+static const char cache_head[] = "warpgrind ptxas 2 ";
+
+static bool read_cached_lines(FILE *f, size_t n, struct wg_arena *a, struct wg_ptxas_kernel *k)
+{
+    struct wg_cubin_line *v = wg_arena_alloc(a, (n + 1) * sizeof *v);
+    for (size_t i = 0; v && i < n; i++)
+        if (fscanf(f, "%u %hu %hu %hu\n", &v[i].line, &v[i].depth, &v[i].instructions, &v[i].branches) != 4)
+            return false;
+    k->nlines = n;
+    k->lines = v;
+    return v != NULL;
+}
 
 /* A damaged file is no answer. */
 static bool read_cache(const char *path, struct wg_arena *a, struct wg_ptxas_info *info)
@@ -370,16 +394,17 @@ static bool read_cache(const char *path, struct wg_arena *a, struct wg_ptxas_inf
         while (n < info->n && fgets(line, sizeof line, f)) {
             k = wg_arena_grow(a, k, n + 1, &cap, sizeof *k);
             unsigned long long st, ld, stack, shared;
+            size_t nlines;
             int at = 0;
             if (!k ||
-                sscanf(line, "%u %u %llu %llu %llu %llu %n", &k[n].registers, &k[n].barriers, &st, &ld, &stack, &shared,
-                       &at) != 6 ||
-                !at)
+                sscanf(line, "%u %u %llu %llu %llu %llu %zu %n", &k[n].registers, &k[n].barriers, &st, &ld, &stack, &shared,
+                       &nlines, &at) != 7 ||
+                !at || nlines > 1u << 20)
                 break;
             k[n].spill_stores = st, k[n].spill_loads = ld, k[n].stack = stack, k[n].shared = shared;
             size_t len = strcspn(line + at, "\n");
             k[n].name = wg_arena_str(a, line + at, len);
-            if (!k[n].name || !len || line[(size_t)at + len] != '\n')
+            if (!k[n].name || !len || line[(size_t)at + len] != '\n' || !read_cached_lines(f, nlines, a, &k[n]))
                 break;
             n++;
         }
@@ -402,9 +427,11 @@ static void write_cache(const char *path, const struct wg_ptxas_info *info)
     fprintf(f, "%s%zu %s\n", cache_head, info->n, info->version);
     for (size_t i = 0; i < info->n; i++) {
         const struct wg_ptxas_kernel *k = &info->kernels[i];
-        fprintf(f, "%u %u %llu %llu %llu %llu %s\n", k->registers, k->barriers, (unsigned long long)k->spill_stores,
+        fprintf(f, "%u %u %llu %llu %llu %llu %zu %s\n", k->registers, k->barriers, (unsigned long long)k->spill_stores,
                 (unsigned long long)k->spill_loads, (unsigned long long)k->stack, (unsigned long long)k->shared,
-                k->name);
+                k->nlines, k->name);
+        for (size_t x = 0; x < k->nlines; x++)
+            fprintf(f, "%u %hu %hu %hu\n", k->lines[x].line, k->lines[x].depth, k->lines[x].instructions, k->lines[x].branches);
     }
     fputs("end\n", f);
     bool bad = ferror(f) != 0;
@@ -415,8 +442,8 @@ static void write_cache(const char *path, const struct wg_ptxas_info *info)
 enum wg_status wg_ptxas_info(const char *given, const char *ptx, size_t n, unsigned sm, struct wg_arena *a,
                              const struct wg_ptxas_info **out, struct wg_diag *d)
 {
-    char tool[PATH_MAX], cache[PATH_MAX], *text;
-    size_t len;
+    char tool[PATH_MAX], cache[PATH_MAX], *text, *code = NULL;
+    size_t len, code_len = 0;
     *out = NULL;
     if (given && !found(tool, sizeof tool, given, strlen(given), ""))
         return wg_diag_set(d, WG_NOT_FOUND, "no program %s", given);
@@ -434,7 +461,7 @@ enum wg_status wg_ptxas_info(const char *given, const char *ptx, size_t n, unsig
         return WG_OK;
     }
     info->kernels = NULL;
-    enum wg_status s = compile(tool, info->arch, ptx, n, a, &text, &len, d);
+    enum wg_status s = compile(tool, info->arch, ptx, n, a, &text, &len, &code, &code_len, d);
     if (s == WG_CANCELLED && place) { /* not again */
         info->n = 0;
         info->version = "";
@@ -444,6 +471,15 @@ enum wg_status wg_ptxas_info(const char *given, const char *ptx, size_t n, unsig
         return s;
     if (wg_ptxas_parse(text, len, a, &info->kernels, &info->n))
         return wg_diag_set(d, WG_NO_MEMORY, "out of memory");
+    struct wg_cubin_code *v;
+    size_t nv;
+    if (code && wg_cubin_read(code, code_len, sm, a, &v, &nv) == WG_OK)
+        for (size_t i = 0; i < info->n; i++)
+            for (size_t k = 0; k < nv; k++)
+                if (strcmp(v[k].name, info->kernels[i].name) == 0) {
+                    info->kernels[i].nlines = v[k].n;
+                    info->kernels[i].lines = v[k].lines;
+                }
     for (size_t i = 0; i < info->n; i++)
         if (!info->kernels[i].registers)
             return wg_diag_set(d, WG_IO, "cannot read what %s says of %s", tool, info->kernels[i].name);

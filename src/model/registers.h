@@ -4,6 +4,7 @@
 #define WG_MODEL_REGISTERS_H
 #include "base/arena.h"
 #include "base/diag.h"
+#include "model/cubin.h"
 
 /* One entry function as ptxas compiled it. */
 struct wg_ptxas_kernel {
@@ -13,6 +14,8 @@ struct wg_ptxas_kernel {
     uint64_t spill_stores, spill_loads; /* bytes a thread, each counted once where it stands in the code */
     uint64_t stack;           /* bytes a thread, of the deepest chain of calls that ptxas knows */
     uint64_t shared;          /* bytes a block, static, without what the driver reserves */
+    size_t nlines;            /* what became of each line of the PTX; 0: its object could not be read */
+    const struct wg_cubin_line *lines;
 };
 struct wg_ptxas_info {
     const char *tool, *version; /* path, and "V13.0.88" or "" */

@@ -43,7 +43,7 @@ static void estimate(const struct wg_ptx_module *m, const char *kernel, unsigned
     assert_non_null(f);
     assert_true(wg_cfg_build(f, &a, &g) && wg_classify(f, &g, true, true, &a, &c));
     assert_int_equal(wg_merge_analyse(m, f, &a, &merge), WG_OK);
-    assert_true(wg_machine_estimate(f, &g, &c, merge, sm, &a, &machine));
+    assert_true(wg_machine_estimate(f, &g, &c, merge, NULL, sm, &a, &machine));
     *instructions = 0;
     *guards = 0;
     for (uint32_t i = 0; i < f->ninstrs; i++)
