@@ -42,7 +42,7 @@ struct wg_options {
     bool host_addresses;   /* kernels may touch any host address (ptx_run mode); no bounds are known */
     bool as_written;       /* count the PTX as it stands, without the model of what ptxas joins */
     bool any_block_order;  /* do not fall back to one worker where a result may depend on block order */
-    const char *ptxas;     /* asked, once per module, for registers and machine code: a path; "none"; NULL: one found */
+    const char *ptxas;     /* asked once per module for registers and code: a path, or "auto": one found; NULL: none */
     unsigned tools;        /* bit set of enum wg_tool: which checks run */
     enum wg_schedule schedule;
     uint64_t seed;         /* of WG_SCHEDULE_RANDOM */

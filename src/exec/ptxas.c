@@ -12,9 +12,9 @@ const struct wg_ptxas_info *wg_module_ptxas(struct wg_module *m)
     if (m->asked)
         return m->ptxas;
     m->asked = true;
-    if (g->opt.ptxas && strcmp(g->opt.ptxas, "none") == 0)
+    if (!g->opt.ptxas || strcmp(g->opt.ptxas, "none") == 0)
         return NULL;
-    if (wg_ptxas_info(g->opt.ptxas, m->ptx->text, m->ptx->text_len, device_sm(g), &m->arena, &m->ptxas, &d) != WG_OK)
+    if (wg_ptxas_info(strcmp(g->opt.ptxas, "auto") == 0 ? NULL : g->opt.ptxas, m->ptx->text, m->ptx->text_len, device_sm(g), &m->arena, &m->ptxas, &d) != WG_OK)
         m->ptxas = NULL; /* none there, or it does not know this PTX: the estimate has to do */
     return m->ptxas;
 }

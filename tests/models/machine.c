@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "exec/machine.h"
 
 /* Counted in the cubin that ptxas 13.0 made of machine.ptx for sm_90: instructions up to the last exit, and how many of its
@@ -84,11 +85,63 @@ static void older_code_reads_constants_in_place(void **state)
     wg_ptx_free(m);
 }
 
+/* Where a ptxas is installed: what is read out of its object, and that a damaged object is only refused. */
+static void objects_are_read(void **state)
+{
+    (void)state;
+    static char object[1 << 20];
+    char tool[4096], command[9000], dir[] = "/tmp/warpgrind-test-XXXXXX", path[64];
+    const char *data = getenv("WG_TEST_DATA");
+    if (wg_ptxas_find(tool, sizeof tool) != WG_OK || !mkdtemp(dir))
+        skip();
+    snprintf(path, sizeof path, "%s/o", dir);
+    snprintf(command, sizeof command, "'%s' -lineinfo -arch=sm_90 '%s/machine.ptx' -o %s", tool,
+             data ? data : "tests/models/data", path);
+    int ran = system(command);
+    FILE *f = ran ? NULL : fopen(path, "rb");
+    size_t n = f ? fread(object, 1, sizeof object, f) : 0, count;
+    if (f)
+        fclose(f);
+    unlink(path);
+    rmdir(dir);
+    if (!n)
+        skip(); /* too old for sm_90 */
+    struct wg_arena a = {0};
+    struct wg_cubin_code *code;
+    assert_int_equal(wg_cubin_read(object, n, 90, &a, &code, &count), WG_OK);
+    assert_int_equal(count, KERNELS);
+    for (size_t i = 0; i < count; i++) {
+        unsigned sum = 0;
+        for (size_t k = 0; k < code[i].n; k++)
+            sum += code[i].lines[k].instructions;
+        assert_in_range(sum, 10, 40); /* another ptxas may differ by a few */
+    }
+    wg_arena_free(&a);
+    unsigned state_of = 1;
+    for (int round = 0; round < 2000; round++) {
+        char *copy = malloc(n); /* of its exact size, so that a checker sees reads beyond */
+        assert_non_null(copy);
+        memcpy(copy, object, n);
+        size_t len = n;
+        for (int k = 0; k < 8; k++) {
+            state_of = state_of * 1664525u + 1013904223u;
+            copy[(round % 2 ? state_of >> 4 : (state_of >> 4) % 64) % n] = (char)(state_of >> 24);
+        }
+        if (round % 3 == 0)
+            len = (state_of >> 8) % n;
+        enum wg_status e = wg_cubin_read(copy, len, 90, &a, &code, &count);
+        assert_true(e == WG_OK || e == WG_CORRUPT);
+        wg_arena_free(&a);
+        free(copy);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_those_of_ptxas),
         cmocka_unit_test(older_code_reads_constants_in_place),
+        cmocka_unit_test(objects_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
