@@ -38,11 +38,15 @@ struct wg_site {
     uint32_t ptx_line; /* 1-based line of the PTX text */
     uint8_t kind, space; /* enum wg_site_kind, enum wg_site_space (GENERIC: resolved at run time) */
     uint16_t access_bytes; /* per lane; 0: not a memory access */
+    uint32_t machine;  /* machine instructions that it becomes, times 100; see wg_launch_result.machine */
     const char *text;  /* the instruction as PTX */
     const char *opcode; /* "ld.global.f32" */
     uint64_t c[WG_C_COUNT];
     const struct wg_worst *worst; /* NULL: no access cost more than its ideal, or it was not recorded */
 };
+
+/* Machine instructions of a site: not known (each counts as one), by the model of ptxas, read from what ptxas made. */
+enum wg_machine_source { WG_MACHINE_NONE, WG_MACHINE_ESTIMATED, WG_MACHINE_PTXAS };
 
 enum wg_severity { WG_SEVERITY_INFO, WG_SEVERITY_WARNING, WG_SEVERITY_ERROR };
 /* Something the kernel (or the host program) did wrong. id is a row of findings.def. */
@@ -63,13 +67,17 @@ struct wg_launch_result {
     const char *device;
     uint32_t grid[3], block[3], cluster[3];
     uint64_t static_shared, dynamic_shared, local_bytes;
-    uint32_t registers;
-    bool registers_exact;
+    uint32_t registers;            /* a thread; 0: not known */
+    bool registers_exact;          /* from ptxas; else an estimate between registers_low and registers_high */
+    uint32_t registers_low, registers_high;
+    uint64_t spill_stores, spill_loads; /* bytes a thread, as ptxas tells; 0 without it */
+    const char *ptxas;             /* version of the ptxas that was asked, or "" */
     uint64_t blocks_done;          /* less than the grid when it was stopped */
     enum wg_status status;
     const char *status_text;       /* why, when status is not WG_OK; else "" */
     double host_seconds;           /* wall time of the simulation itself */
     bool one_worker;               /* block order could matter, so one worker ran it in reference order */
+    uint8_t machine;               /* enum wg_machine_source: where the sites' machine comes from */
     uint64_t merged_sites;         /* accesses joined by the ptxas model */
     size_t nsites;
     struct wg_site *sites;         /* in PTX order */

@@ -42,6 +42,7 @@ struct wg_options {
     bool host_addresses;   /* kernels may touch any host address (ptx_run mode); no bounds are known */
     bool as_written;       /* count the PTX as it stands, without the model of what ptxas joins */
     bool any_block_order;  /* do not fall back to one worker where a result may depend on block order */
+    const char *ptxas;     /* asked once per module for registers and code: a path, or "auto": one found; NULL: none */
     unsigned tools;        /* bit set of enum wg_tool: which checks run */
     enum wg_schedule schedule;
     uint64_t seed;         /* of WG_SCHEDULE_RANDOM */
@@ -79,8 +80,9 @@ struct wg_kernel_info {
     size_t param_bytes;
     size_t static_shared, local_bytes, const_bytes; /* bytes; local per thread */
     unsigned max_threads;      /* per block: .maxntid/.reqntid, else the device's limit */
-    unsigned registers;        /* per thread; see registers_exact */
-    bool registers_exact;      /* false: an estimate from liveness */
+    unsigned registers;        /* per thread; see registers_exact; 0: not known */
+    bool registers_exact;      /* from ptxas; false: an estimate from liveness, in the range that follows */
+    unsigned registers_low, registers_high;
     unsigned ptx_version, sm;  /* 90, 90 */
 };
 enum wg_status wg_kernel_get_info(const struct wg_kernel *k, struct wg_kernel_info *info);

@@ -93,7 +93,7 @@ static bool environment(const struct started *s)
     struct wg_env e = {.profile = profile, .device = (char *)o->device,
                        .compiler = s->built.program ? (char *)s->built.compiler : NULL, .jobs = o->jobs,
                        .tools = *tools ? tools : NULL, .seed = s->seed,
-                       .schedule = s->schedule ? (char *)schedules[s->schedule] : NULL, .no_counters = o->no_counters, .as_written = o->as_written, .any_block_order = o->any_block_order,
+                       .schedule = s->schedule ? (char *)schedules[s->schedule] : NULL, .no_counters = o->no_counters, .as_written = o->as_written, .ptxas = o->ptxas ? (char *)o->ptxas : "auto", .any_block_order = o->any_block_order,
                        .progress = !o->quiet && isatty(STDERR_FILENO)};
     char *text = wg_env_write(&e);
     bool ok = text && !setenv(WG_ENV_NAME, text, 1) && prepend("LD_LIBRARY_PATH", s->lib, ':') &&

@@ -238,7 +238,7 @@ int wg_cmd_run(const struct wg_cli *o)
         return wg_cli_error(WG_EXIT_USAGE, "--block is 256, 16x16 or 8x8x4, not \"%s\"", o->block);
     char err[1024] = "";
     struct wg_options opt = {.size = sizeof opt, .device = o->device, .jobs = (unsigned)o->jobs,
-                             .no_counters = o->no_counters, .as_written = o->as_written,
+                             .no_counters = o->no_counters, .as_written = o->as_written, .ptxas = o->ptxas ? o->ptxas : "auto",
                              .any_block_order = o->any_block_order, .cancel = &cancelled};
     if (!wg_cli_tools(o, &opt.tools) || !wg_cli_schedule(o, &opt.schedule, &opt.seed))
         return WG_EXIT_USAGE;

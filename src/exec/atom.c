@@ -196,6 +196,9 @@ static void count(struct wg_warp *w, const struct wg_inst *i, const uint64_t *ad
         c->tags += x.lines;
         c->sectors += x.sectors;
         c->sectors_ideal += x.ideal;
+        /* nobody shares a sector, so nobody shares an address */
+        bool apart = x.sectors == (uint32_t)__builtin_popcount(on);
+        c->atom_sectors += apart ? x.sectors : wg_coalesce_atomic_sectors(addr, on, bytes);
         wg_worst_see(w, i->site, addr, on, bytes, false, x.sectors, x.ideal);
     }
 }

@@ -1,6 +1,7 @@
 /* decode.c - lays out the register file of each function and emits its fast and wide code. */
 #include "exec/demangle.h"
 #include "exec/emit.h"
+#include "exec/machine.h"
 #include "exec/slots.h"
 #include "ptx/merge.h"
 #include <stdlib.h>
@@ -332,6 +333,12 @@ struct wg_unit *wg_decode_function(struct wg_decoder *d, const struct wg_functio
     note_order(d, f);
     if (!d->o->as_written && wg_merge_analyse(d->m, f, d->a, &u->merge) != WG_OK)
         return NULL;
+    struct wg_machine machine = {0};
+    if (!d->o->as_written && !wg_machine_estimate(f, &u->cfg, &u->cls, u->merge, d->o->ptxas ? wg_ptxas_kernel(d->o->ptxas, f->name) : NULL,
+                                                  d->o->sm, d->a, &machine))
+        return NULL;
+    c->machine = machine.hundredths;
+    c->with = machine.with;
     uint64_t local = 0;
     for (uint32_t k = 0; k < f->nlocals; k++)
         if (f->locals[k]->space == WG_SPACE_LOCAL) {

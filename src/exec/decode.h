@@ -2,11 +2,14 @@
 #ifndef WG_EXEC_DECODE_H
 #define WG_EXEC_DECODE_H
 #include "exec/warp.h"
+#include "model/registers.h"
 
 struct wg_decode_options {
     bool affine_tid; /* block x is a multiple of 32, or the block is flat */
     bool counters;
     bool as_written;
+    const struct wg_ptxas_info *ptxas; /* what it made of this PTX, or NULL */
+    unsigned sm; /* compute capability that ptxas is modelled for: 90 */
     bool observed; /* announce accesses and synchronisation to the observer */
 };
 /* Decodes an entry and all it can reach. symbol gives device addresses of .global and .const variables. On failure *out

@@ -1,5 +1,6 @@
 /* engine.c - the public API: devices, modules, kernels, launches. */
 #include "exec/engine.h"
+#include "model/occupancy.h"
 #include "exec/handlers.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ enum wg_status wg_open(const struct wg_options *opt, struct wg **out, char *err,
         return s;
     }
     g->opt = o;
+    g->opt.ptxas = o.ptxas ? wg_arena_str(&g->arena, o.ptxas, strlen(o.ptxas)) : NULL;
     s = wg_gpu_open(o.device ? o.device : "H200", &g->arena, &g->gpu, &g->diag);
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     g->jobs = o.jobs ? o.jobs : cpus > 0 ? (unsigned)cpus : 1;
@@ -259,6 +261,8 @@ static enum wg_status code_for(struct wg_kernel *k, bool affine_tid, struct wg_k
             return WG_OK;
         }
     struct wg_decode_options o = {.affine_tid = affine_tid, .counters = counters, .as_written = g->opt.as_written,
+                                  .ptxas = g->opt.no_counters || g->opt.as_written ? NULL : wg_module_ptxas(k->module),
+                                  .sm = g->gpu->cc->major * 10 + g->gpu->cc->minor,
                                   .observed = g->check != NULL};
     enum wg_status s = wg_decode_kernel(k->module->ptx, k->fn, &o, symbol_address, k->module, out, &g->diag);
     if (s != WG_OK)
@@ -288,11 +292,17 @@ enum wg_status wg_kernel_get_info(const struct wg_kernel *k, struct wg_kernel_in
                                     .const_bytes = k->module->const_hi - k->module->const_lo,
                                     .max_threads = given < most ? (unsigned)given : most,
                                     .ptx_version = k->module->ptx->version, .sm = k->module->ptx->sm};
+    struct wg_registers r;
+    wg_kernel_registers((struct wg_kernel *)k, &r);
+    info->registers = r.likely;
+    info->registers_exact = r.exact;
+    info->registers_low = r.low;
+    info->registers_high = r.high;
     return WG_OK;
 }
 
 /* ---- launches ---- */
-static enum wg_status check_launch(struct wg *g, const struct wg_kernel *k, const struct wg_launch *c,
+static enum wg_status check_launch(struct wg *g, struct wg_kernel *k, const struct wg_launch *c,
                                    const struct wg_kernel_code *kc)
 {
     static const unsigned block_max[3] = {1024, 1024, 64}; /* CUDA C++ Programming Guide, technical specifications */
@@ -327,6 +337,14 @@ static enum wg_status check_launch(struct wg *g, const struct wg_kernel *k, cons
     if (maxn && threads > maxn)
         return wg_diag_set(&g->diag, WG_LIMIT, "%s was built for at most %llu threads a block, not %llu", f->name,
                            (unsigned long long)maxn, (unsigned long long)threads);
+    struct wg_registers regs;
+    wg_kernel_registers(k, &regs);
+    struct wg_occupancy o;
+    /* an estimate refuses only what its lower end refuses */
+    wg_occupancy(cc, &(struct wg_occupancy_query){.threads = (unsigned)threads, .regs = regs.low, .carveout = -1, .barriers = 1}, &o);
+    if (regs.low && !o.blocks)
+        return wg_diag_set(&g->diag, WG_LIMIT, "%s needs %s%u registers a thread, which %llu threads a block cannot have on %s",
+                           f->name, regs.exact ? "" : "at least about ", regs.low, (unsigned long long)threads, g->gpu->name);
     uint64_t most = cc->smem_per_block_optin ? cc->smem_per_block_optin : cc->smem_per_block;
     if (kc->static_shared + c->shared_bytes > most)
         return wg_diag_set(&g->diag, WG_LIMIT, "%llu bytes of shared memory a block (%u static, %llu dynamic): %s has %llu",

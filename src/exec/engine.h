@@ -4,6 +4,7 @@
 #include "check/check.h"
 #include "exec/decode.h"
 #include "model/gpus.h"
+#include "model/registers.h"
 #include "profile/profile.h"
 #include <warpgrind/warpgrind.h>
 
@@ -11,10 +12,14 @@ struct wg_alloc_entry { uint64_t base; size_t bytes, reserved; bool internal, fr
 
 struct wg_param_block { size_t n; };
 
+/* Registers a thread; an estimate is a range. likely 0: not known. */
+struct wg_registers { bool exact; unsigned likely, low, high; uint64_t spill_stores, spill_loads; };
+
 struct wg_kernel {
     struct wg_module *module;
     const struct wg_function *fn;
     struct wg_param_info *params;
+    struct wg_registers registers; /* once asked */
     struct wg_kernel_code *codes; /* decoded forms, by shape and options */
 };
 
@@ -30,6 +35,8 @@ struct wg_module {
     uint64_t const_lo, const_hi; /* where .const variables lie */
     uint64_t *blocks;    /* allocations to free with the module */
     uint32_t nblocks;
+    bool asked;
+    const struct wg_ptxas_info *ptxas; /* once asked; NULL: nothing known */
 };
 
 struct wg_heap_block { uint64_t bytes; uint64_t free; };
@@ -65,6 +72,10 @@ void wg_tell_memory(struct wg *g, enum wg_memory_event what, uint64_t addr, uint
 uint64_t wg_heap_malloc(struct wg *g, uint64_t bytes); /* 0: none left */
 bool wg_heap_free(struct wg *g, uint64_t addr);        /* false: not a live block */
 
+/* ptxas.c: what it said of the module, asked once; NULL: nothing. */
+const struct wg_ptxas_info *wg_module_ptxas(struct wg_module *m);
+/* Returns what ptxas said of the module when the registers are its own, else NULL. */
+const struct wg_ptxas_info *wg_kernel_registers(struct wg_kernel *k, struct wg_registers *out);
 /* grid.c: runs every block; faults and hangs end up in *f. */
 enum wg_status wg_run_grid(struct wg_run *r, struct wg_fault *f);
 /* results.c: from counters to the profile; findings of host calls. */

@@ -61,8 +61,11 @@ static uint32_t source_of(struct wg *g, const struct wg_ptx_module *m, uint32_t 
     return wg_profile_add_source(&g->profile, m->files[file]);
 }
 
+/* How often an instruction ran, and with how many lanes: under the guard that ptxas makes of a branch, and by itself. */
+struct executed { uint64_t exec, lanes, own_exec, own_lanes; bool guarded, guard; };
+
 static void fill_site(struct wg_run *r, struct wg_site *s, const struct wg_instr *in, const struct wg_site_count *c,
-                      bool used, uint64_t exec, uint64_t lanes, uint32_t *file_map, struct wg_arena *a)
+                      bool used, const struct executed *x, uint32_t *file_map, struct wg_arena *a)
 {
     const struct wg_ptx_module *m = r->kc->module;
     if (in->line && in->file < m->nfiles) {
@@ -91,9 +94,9 @@ static void fill_site(struct wg_run *r, struct wg_site *s, const struct wg_instr
         s->access_bytes = 16;
     s->text = wg_arena_str(a, in->text, in->text_len);
     s->opcode = in->mnemonic;
-    s->c[WG_C_INST] = exec;
-    s->c[WG_C_THREAD_INST] = lanes;
-    s->c[WG_C_THREAD_INST_ON] = in->guard >= 0 ? c->on : lanes;
+    s->c[WG_C_INST] = x->exec;
+    s->c[WG_C_THREAD_INST] = x->lanes;
+    s->c[WG_C_THREAD_INST_ON] = in->guard >= 0 ? c->on : x->own_lanes;
     bool shared = s->space == WG_SITE_SHARED;
     uint64_t bytes = s->access_bytes;
     s->c[WG_C_ACCESS] = c->access + c->full + c->same;
@@ -103,11 +106,22 @@ static void fill_site(struct wg_run *r, struct wg_site *s, const struct wg_instr
     s->c[WG_C_WAVEFRONTS] = c->wavefronts + (shared ? c->full + c->same : 0);
     s->c[WG_C_WAVEFRONTS_IDEAL] = c->wavefronts_ideal + (shared ? c->full + c->same : 0);
     s->c[WG_C_BYTES_USED] = c->bytes + 32 * bytes * c->full + 128 * c->same;
+    s->c[WG_C_ATOM_SECTORS] = c->atom_sectors;
+    if (x->guard) /* no branch any more */
+        return;
     s->c[WG_C_BRANCH_UNIFORM] = c->uniform;
     s->c[WG_C_BRANCH_DIVERGENT] = c->divergent;
     /* an unguarded branch cannot split a warp: each execution was uniform */
     if (in->op == WG_OP_BRA && in->guard < 0)
-        s->c[WG_C_BRANCH_UNIFORM] = exec;
+        s->c[WG_C_BRANCH_UNIFORM] = x->own_exec;
+}
+
+static uint64_t end_of_block(const struct wg_worker *k, const struct wg_code *code, uint32_t b)
+{
+    uint64_t exec = k->bb[code->bb0 + b].exec;
+    for (uint32_t i = code->bb_first[b]; i < code->bb_first[b + 1]; i++)
+        exec += (uint64_t)k->site[code->site0 + i].exec_adj;
+    return exec;
 }
 
 static void fill_code(struct wg_run *r, const struct wg_code *code, struct wg_site *sites, uint32_t *file_map,
@@ -121,14 +135,22 @@ static void fill_code(struct wg_run *r, const struct wg_code *code, struct wg_si
     for (uint32_t i = 0; i < f->ninstrs; i++)
         wg_instr_regs(&f->instrs[i], count_use, &u);
     for (uint32_t b = 0; b < code->nbb; b++) {
-        uint64_t exec = k->bb[code->bb0 + b].exec, lanes = k->bb[code->bb0 + b].lanes;
+        struct executed x = {.own_exec = k->bb[code->bb0 + b].exec, .own_lanes = k->bb[code->bb0 + b].lanes};
+        x.guarded = code->with && code->with[b] >= 0;
+        for (uint32_t at = b; code->with && code->with[at] >= 0;)
+            x.exec = end_of_block(k, code, at = (uint32_t)code->with[at]), x.lanes = k->bb[code->bb0 + at].lanes;
         for (uint32_t i = code->bb_first[b]; i < code->bb_first[b + 1]; i++) {
             const struct wg_instr *in = &f->instrs[i];
             const struct wg_site_count *c = &k->site[code->site0 + i];
-            exec += (uint64_t)c->exec_adj;
+            struct wg_site *s = &sites[code->site0 + i];
+            x.own_exec += (uint64_t)c->exec_adj;
+            if (!x.guarded)
+                x.exec = x.own_exec, x.lanes = x.own_lanes;
+            s->machine = code->machine ? code->machine[i] : 100;
+            x.guard = s->machine == 0;
             bool used = in->op == WG_OP_ATOM && in->ops[0].kind == WG_OPERAND_REG && u.n[in->ops[0].reg];
-            fill_site(r, &sites[code->site0 + i], in, c, used, exec, lanes, file_map, a);
-            sites[code->site0 + i].worst = c->worst ? &k->worst[code->site0 + i] : NULL;
+            fill_site(r, s, in, c, used, &x, file_map, a);
+            s->worst = c->worst ? &k->worst[code->site0 + i] : NULL;
         }
     }
 }
@@ -304,6 +326,17 @@ enum wg_status wg_results_add(struct wg_run *r, struct wg_kernel *k, const struc
     l->status_text = s == WG_OK ? "" : wg_arena_str(&a, f->text, strcspn(f->text, "\n")); /* the finding has the rest */
     l->host_seconds = seconds;
     l->one_worker = one_worker;
+    struct wg_registers regs;
+    const struct wg_ptxas_info *told = wg_kernel_registers(k, &regs);
+    l->registers = regs.likely;
+    l->registers_exact = regs.exact;
+    l->registers_low = regs.low;
+    l->registers_high = regs.high;
+    l->spill_stores = regs.spill_stores;
+    l->spill_loads = regs.spill_loads;
+    l->ptxas = told ? told->version : "";
+    const struct wg_ptxas_kernel *code = told ? wg_ptxas_kernel(told, k->fn->name) : NULL;
+    l->machine = g->opt.as_written ? WG_MACHINE_NONE : code && code->nlines ? WG_MACHINE_PTXAS : WG_MACHINE_ESTIMATED;
     l->merged_sites = r->kc->merged / 2; /* each is emitted twice */
     if (r->kc->counters)
         for (uint32_t c = 0; c < r->kc->ncodes; c++)

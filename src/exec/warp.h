@@ -120,6 +120,7 @@ struct wg_bb_count { uint64_t exec, lanes; };
 struct wg_site_count {
     uint64_t on;       /* guarded instructions: lanes on, summed */
     uint64_t access, tags, sectors, sectors_ideal, wavefronts, wavefronts_ideal, bytes;
+    uint64_t atom_sectors; /* sectors of atomics, lanes that share an address one by one */
     uint64_t uniform, divergent;
     uint64_t full;     /* accesses by all 32 lanes to neighbouring elements from an aligned start: all else follows */
     uint64_t same;     /* accesses by all 32 lanes to one aligned 4-byte word */
@@ -183,6 +184,8 @@ struct wg_code {
     uint32_t nslots;
     uint32_t local_bytes;      /* of this function's own .local variables */
     uint32_t ret_at_fast, ret_at_wide; /* RET instruction */
+    const uint32_t *machine;   /* per PTX instruction: hundredths of machine instructions; NULL: not modelled */
+    const int32_t *with;       /* per block: the one whose executions are its own, or WG_MACHINE_OWN (machine.h) */
 };
 enum wg_class { WG_CLASS_S, WG_CLASS_A, WG_CLASS_V, WG_CLASS_P };
 

@@ -183,21 +183,28 @@ WG_CLONES void wg_coalesce(const uint64_t addr[32], uint32_t mask, unsigned byte
     finish(out, lanes, bytes);
 }
 
+/* Place of a key in a table of 64, twice as many as there can be keys; 0 marks a free one. */
+static unsigned place_of(uint64_t *keys, uint64_t key)
+{
+    unsigned at = (unsigned)(key * 0x9e3779b97f4a7c15ull >> 58);
+    while (keys[at] && keys[at] != key)
+        at = (at + 1) & 63;
+    keys[at] = key;
+    return at;
+}
+
 uint32_t wg_coalesce_atomic_sectors(const uint64_t addr[32], uint32_t mask, unsigned bytes)
 {
+    uint64_t places[64] = {0}, sectors[64] = {0};
+    uint8_t count[64] = {0}, most[64] = {0};
     uint32_t total = 0;
-    for (uint32_t todo = mask; todo;) {
-        uint64_t sector = addr[__builtin_ctz(todo)] / WG_SECTOR_BYTES;
-        uint8_t count[WG_SECTOR_BYTES] = {0}, most = 0;
-        for (uint32_t m = todo; m; m &= m - 1) {
-            unsigned i = (unsigned)__builtin_ctz(m);
-            if (addr[i] / WG_SECTOR_BYTES != sector)
-                continue;
-            uint8_t c = ++count[addr[i] % WG_SECTOR_BYTES / bytes];
-            most = c > most ? c : most;
-            todo &= ~(1u << i);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t a = addr[__builtin_ctz(m)];
+        unsigned sector = place_of(sectors, a / WG_SECTOR_BYTES + 1), n = ++count[place_of(places, a / bytes + 1)];
+        if (n > most[sector]) {
+            most[sector] = (uint8_t)n;
+            total++;
         }
-        total += most;
     }
     return total;
 }

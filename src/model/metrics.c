@@ -1,6 +1,7 @@
 /* metrics.c - evaluates metrics.def over the counters of a set of sites and the facts of their launch.
  *
- * Words of its expressions: SUM(counter, spaces, kinds) a counter over the sites of those kinds; PER_SITE(a, b, ...)
+ * Words of its expressions: SUM(counter, spaces, kinds) a counter over the sites of those kinds; MACHINE(...) the same in
+ * machine instructions; PER_SITE(a, b, ...)
  * the whole part of a/b of each, summed; THREADS(op, op, type) thread instructions of those operations on that type;
  * RATIO, PERCENT (no value when divided by 0); LAUNCH, GPU, OCCUPANCY(field), LIMIT(id), CARVEOUT, BLOCKS,
  * THREADS_PER_BLOCK, REGS; ON_DEVICE(x) only when the device is known, KNOWN(x) only when the registers are known too.
@@ -58,6 +59,18 @@ static double sum(const struct eval *e, enum wg_counter c, unsigned spaces, int 
     return (double)n;
 }
 
+/* The same in machine instructions. */
+static double machine(const struct eval *e, enum wg_counter c, unsigned spaces, int kinds)
+{
+    double n = 0;
+    if (e->of->launch->machine == WG_MACHINE_NONE)
+        return sum(e, c, spaces, kinds);
+    for (size_t i = 0; i < e->of->nsites; i++)
+        if (in(e->of->sites[i], spaces, kinds))
+            n += (double)e->of->sites[i]->c[c] * e->of->sites[i]->machine;
+    return rint(n / 100);
+}
+
 static double per_site(const struct eval *e, enum wg_counter a, enum wg_counter b, unsigned spaces, int kinds)
 {
     uint64_t n = 0;
@@ -92,6 +105,7 @@ static double least(double a, double b) { return a < b ? a : b; }
 static double limit(unsigned l) { return l == WG_NO_LIMIT ? INFINITY : (double)l; }
 
 #define SUM(counter, spaces, kinds) sum(e, WG_C_##counter, spaces, kinds)
+#define MACHINE(counter, spaces, kinds) machine(e, WG_C_##counter, spaces, kinds)
 #define PER_SITE(a, b, spaces, kinds) per_site(e, WG_C_##a, WG_C_##b, spaces, kinds)
 #define THREADS(a, b, type) threads(e, a, b, type)
 #define RATIO(a, b) ratio(a, b)

@@ -5,12 +5,15 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -165,6 +168,20 @@ enum wg_status wg_ptxas_parse(const char *text, size_t len, struct wg_arena *a, 
 
 /* ---- running it
  * ------------------------------------------------------------------------------------------------------- */
+/* Without what warpgrind sets for the program that it runs, which the assembler is not. */
+static char **plain_environment(struct wg_arena *a)
+{
+    size_t n = 0, k = 0;
+    while (environ[n])
+        n++;
+    char **env = wg_arena_alloc(a, (n + 1) * sizeof *env);
+    for (size_t i = 0; env && i < n; i++)
+        if (strncmp(environ[i], "LD_PRELOAD=", 11) && strncmp(environ[i], "LD_LIBRARY_PATH=", 16) &&
+            strncmp(environ[i], "WARPGRIND_OPTIONS=", 18))
+            env[k++] = environ[i];
+    return env;
+}
+
 /* Runs argv, gathers what it prints on both streams into the arena. *code: exit status, or 128 + signal. */
 static enum wg_status capture(char *const *argv, struct wg_arena *a, char **text, size_t *len, int *code,
                               struct wg_diag *d)
@@ -178,7 +195,8 @@ static enum wg_status capture(char *const *argv, struct wg_arena *a, char **text
     posix_spawn_file_actions_adddup2(&act, fd[1], 1);
     posix_spawn_file_actions_adddup2(&act, fd[1], 2);
     pid_t pid;
-    int e = posix_spawn(&pid, argv[0], &act, NULL, argv, environ);
+    char **env = plain_environment(a);
+    int e = env ? posix_spawn(&pid, argv[0], &act, NULL, argv, env) : ENOMEM;
     posix_spawn_file_actions_destroy(&act);
     close(fd[1]);
     if (e) {
@@ -188,8 +206,21 @@ static enum wg_status capture(char *const *argv, struct wg_arena *a, char **text
     size_t cap = 0;
     char *buf = NULL;
     *len = 0;
+    struct timespec t0;
+    clock_gettime(CLOCK_MONOTONIC, &t0);
+    bool late = false;
     for (ssize_t got = 1; got > 0;) {
         char part[4096];
+        struct pollfd p = {.fd = fd[0], .events = POLLIN};
+        if (poll(&p, 1, 200) == 0) {
+            struct timespec t1;
+            clock_gettime(CLOCK_MONOTONIC, &t1);
+            late = t1.tv_sec - t0.tv_sec >= WG_PTXAS_SECONDS;
+            if (!late)
+                continue;
+            kill(pid, SIGKILL);
+            break;
+        }
         got = read(fd[0], part, sizeof part);
         if (got < 0 && errno == EINTR) {
             got = 1;
@@ -204,9 +235,11 @@ static enum wg_status capture(char *const *argv, struct wg_arena *a, char **text
         }
     }
     close(fd[0]);
-    int status;
+    int status = 0; /* a program that reaps every child leaves none to us; then what was printed decides */
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
+    if (late)
+        return wg_diag_set(d, WG_CANCELLED, "%s took more than %d seconds", argv[0], WG_PTXAS_SECONDS);
     *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     *text = buf ? buf : "";
     return a->failed ? wg_diag_set(d, WG_NO_MEMORY, "out of memory") : WG_OK;
@@ -234,8 +267,20 @@ static void choose_arch(const char *ptx, size_t n, unsigned sm, char arch[16])
         snprintf(arch, 16, "sm_%u%c", sm % 10000, s[strlen(number)]);
 }
 
+/* The whole file, or NULL. */
+static char *read_file(const char *path, struct wg_arena *a, size_t *n)
+{
+    FILE *f = fopen(path, "rb");
+    struct stat s;
+    char *text = f && fstat(fileno(f), &s) == 0 && s.st_size > 0 ? wg_arena_alloc(a, (size_t)s.st_size) : NULL;
+    *n = text ? fread(text, 1, (size_t)s.st_size, f) : 0;
+    if (f)
+        fclose(f);
+    return text;
+}
+
 static enum wg_status compile(const char *tool, const char *arch, const char *ptx, size_t n, struct wg_arena *a,
-                              char **text, size_t *len, struct wg_diag *d)
+                              char **text, size_t *len, char **code, size_t *code_len, struct wg_diag *d)
 {
     const char *tmp = getenv("TMPDIR");
     char dir[PATH_MAX - 16], in[PATH_MAX], object[PATH_MAX], option[32];
@@ -245,19 +290,20 @@ static enum wg_status compile(const char *tool, const char *arch, const char *pt
     snprintf(in, sizeof in, "%s/k.ptx", dir);
     snprintf(object, sizeof object, "%s/k.cubin", dir);
     snprintf(option, sizeof option, "-arch=%s", arch);
-    char *argv[] = {(char *)tool, "-v", option, in, "-o", object, NULL};
-    int code = 0;
-    enum wg_status s = write_file(in, ptx, n) ? capture(argv, a, text, len, &code, d)
+    char *argv[] = {(char *)tool, "-v", "-lineinfo", option, in, "-o", object, NULL};
+    int failed = 0;
+    enum wg_status s = write_file(in, ptx, n) ? capture(argv, a, text, len, &failed, d)
                                               : wg_diag_set(d, WG_IO, "cannot write %s: %s", in, strerror(errno));
+    *code = !s && !failed ? read_file(object, a, code_len) : NULL;
     unlink(in);
     unlink(object);
     rmdir(dir);
-    if (s || code == 0)
+    if (s || failed == 0)
         return s;
     const char *fatal = memmem(*text, *len, "not defined for option", 22);
     if (fatal || memmem(*text, *len, "is not supported", 16))
         return wg_diag_set(d, WG_UNSUPPORTED, "%s does not compile for %s", tool, arch);
-    return wg_diag_set(d, WG_PARSE, "%s -arch=%s failed (%d): %.*s", tool, arch, code, (int)(*len < 1500 ? *len : 1500),
+    return wg_diag_set(d, WG_PARSE, "%s -arch=%s failed (%d): %.*s", tool, arch, failed, (int)(*len < 1500 ? *len : 1500),
                        *text);
 }
 
@@ -320,7 +366,18 @@ static bool cache_path(char *path, size_t n, const char *tool, const char *arch,
     return true;
 }
 
-static const char cache_head[] = "warpgrind ptxas 1 ";
+static const char cache_head[] = "warpgrind ptxas 2 ";
+
+static bool read_cached_lines(FILE *f, size_t n, struct wg_arena *a, struct wg_ptxas_kernel *k)
+{
+    struct wg_cubin_line *v = wg_arena_alloc(a, (n + 1) * sizeof *v);
+    for (size_t i = 0; v && i < n; i++)
+        if (fscanf(f, "%u %hu %hu %hu\n", &v[i].line, &v[i].depth, &v[i].instructions, &v[i].branches) != 4)
+            return false;
+    k->nlines = n;
+    k->lines = v;
+    return v != NULL;
+}
 
 /* A damaged file is no answer. */
 static bool read_cache(const char *path, struct wg_arena *a, struct wg_ptxas_info *info)
@@ -337,16 +394,17 @@ static bool read_cache(const char *path, struct wg_arena *a, struct wg_ptxas_inf
         while (n < info->n && fgets(line, sizeof line, f)) {
             k = wg_arena_grow(a, k, n + 1, &cap, sizeof *k);
             unsigned long long st, ld, stack, shared;
+            size_t nlines;
             int at = 0;
             if (!k ||
-                sscanf(line, "%u %u %llu %llu %llu %llu %n", &k[n].registers, &k[n].barriers, &st, &ld, &stack, &shared,
-                       &at) != 6 ||
-                !at)
+                sscanf(line, "%u %u %llu %llu %llu %llu %zu %n", &k[n].registers, &k[n].barriers, &st, &ld, &stack, &shared,
+                       &nlines, &at) != 7 ||
+                !at || nlines > 1u << 20)
                 break;
             k[n].spill_stores = st, k[n].spill_loads = ld, k[n].stack = stack, k[n].shared = shared;
             size_t len = strcspn(line + at, "\n");
             k[n].name = wg_arena_str(a, line + at, len);
-            if (!k[n].name || !len || line[(size_t)at + len] != '\n')
+            if (!k[n].name || !len || line[(size_t)at + len] != '\n' || !read_cached_lines(f, nlines, a, &k[n]))
                 break;
             n++;
         }
@@ -369,9 +427,11 @@ static void write_cache(const char *path, const struct wg_ptxas_info *info)
     fprintf(f, "%s%zu %s\n", cache_head, info->n, info->version);
     for (size_t i = 0; i < info->n; i++) {
         const struct wg_ptxas_kernel *k = &info->kernels[i];
-        fprintf(f, "%u %u %llu %llu %llu %llu %s\n", k->registers, k->barriers, (unsigned long long)k->spill_stores,
+        fprintf(f, "%u %u %llu %llu %llu %llu %zu %s\n", k->registers, k->barriers, (unsigned long long)k->spill_stores,
                 (unsigned long long)k->spill_loads, (unsigned long long)k->stack, (unsigned long long)k->shared,
-                k->name);
+                k->nlines, k->name);
+        for (size_t x = 0; x < k->nlines; x++)
+            fprintf(f, "%u %hu %hu %hu\n", k->lines[x].line, k->lines[x].depth, k->lines[x].instructions, k->lines[x].branches);
     }
     fputs("end\n", f);
     bool bad = ferror(f) != 0;
@@ -379,13 +439,15 @@ static void write_cache(const char *path, const struct wg_ptxas_info *info)
         unlink(part);
 }
 
-enum wg_status wg_ptxas_info(const char *ptx, size_t n, unsigned sm, struct wg_arena *a,
+enum wg_status wg_ptxas_info(const char *given, const char *ptx, size_t n, unsigned sm, struct wg_arena *a,
                              const struct wg_ptxas_info **out, struct wg_diag *d)
 {
-    char tool[PATH_MAX], cache[PATH_MAX], *text;
-    size_t len;
+    char tool[PATH_MAX], cache[PATH_MAX], *text, *code = NULL;
+    size_t len, code_len = 0;
     *out = NULL;
-    if (wg_ptxas_find(tool, sizeof tool))
+    if (given && !found(tool, sizeof tool, given, strlen(given), ""))
+        return wg_diag_set(d, WG_NOT_FOUND, "no program %s", given);
+    if (!given && wg_ptxas_find(tool, sizeof tool))
         return wg_diag_set(d, WG_NOT_FOUND,
                            "no ptxas found (PATH, CUDA_HOME, the usual folders, pip's nvidia-cuda-nvcc)");
     struct wg_ptxas_info *info = wg_arena_alloc(a, sizeof *info);
@@ -399,11 +461,25 @@ enum wg_status wg_ptxas_info(const char *ptx, size_t n, unsigned sm, struct wg_a
         return WG_OK;
     }
     info->kernels = NULL;
-    enum wg_status s = compile(tool, info->arch, ptx, n, a, &text, &len, d);
+    enum wg_status s = compile(tool, info->arch, ptx, n, a, &text, &len, &code, &code_len, d);
+    if (s == WG_CANCELLED && place) { /* not again */
+        info->n = 0;
+        info->version = "";
+        write_cache(cache, info);
+    }
     if (s)
         return s;
     if (wg_ptxas_parse(text, len, a, &info->kernels, &info->n))
         return wg_diag_set(d, WG_NO_MEMORY, "out of memory");
+    struct wg_cubin_code *v;
+    size_t nv;
+    if (code && wg_cubin_read(code, code_len, sm, a, &v, &nv) == WG_OK)
+        for (size_t i = 0; i < info->n; i++)
+            for (size_t k = 0; k < nv; k++)
+                if (strcmp(v[k].name, info->kernels[i].name) == 0) {
+                    info->kernels[i].nlines = v[k].n;
+                    info->kernels[i].lines = v[k].lines;
+                }
     for (size_t i = 0; i < info->n; i++)
         if (!info->kernels[i].registers)
             return wg_diag_set(d, WG_IO, "cannot read what %s says of %s", tool, info->kernels[i].name);

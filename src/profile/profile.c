@@ -17,6 +17,7 @@ static const char *const counter_units[] = {
 #include <warpgrind/counters.def>
 #undef WG_COUNTER
 };
+const char *const wg_profile_machines[] = {"none", "estimated", "ptxas"};
 const char *const wg_profile_site_kinds[] = {"other", "load", "store", "atom", "red", "branch", "barrier", "async", "matrix"};
 const char *const wg_profile_site_spaces[] = {"none", "global", "shared", "local", "const", "param", "generic"};
 
@@ -186,7 +187,7 @@ static bool same_site(const struct wg_site *a, const struct wg_site *b)
 {
     return a->source == b->source && a->line == b->line && a->inlined_source == b->inlined_source &&
            a->inlined_line == b->inlined_line && a->ptx_line == b->ptx_line && a->kind == b->kind &&
-           a->space == b->space && a->access_bytes == b->access_bytes && a->text == b->text &&
+           a->space == b->space && a->access_bytes == b->access_bytes && a->machine == b->machine && a->text == b->text &&
            a->opcode == b->opcode && !memcmp(a->c, b->c, sizeof a->c) && same_worst(a->worst, b->worst);
 }
 
@@ -221,7 +222,8 @@ void wg_profile_sum(struct wg_launch_result *l)
 enum wg_status wg_profile_end_launch(struct wg_profile_builder *b)
 {
     struct wg_launch_result *l = &b->profile.launches[b->profile.nlaunches];
-    const char **strings[] = {&l->kernel, &l->mangled, &l->module, &l->compiler, &l->device, &l->status_text};
+    const char **strings[] = {&l->kernel, &l->mangled, &l->module, &l->compiler, &l->device, &l->status_text,
+                              &l->ptxas};
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         *strings[i] = wg_profile_string(b, *strings[i]);
     for (size_t i = 0; i < l->nsites; i++) {

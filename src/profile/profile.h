@@ -44,6 +44,7 @@ void wg_profile_load_sources(struct wg_profile_builder *b);
 /* dst[] must hold 3 * n + 1 bytes. Invalid bytes and NULs of s[0..n) become U+FFFD. Returns the new length. */
 size_t wg_profile_utf8(char *dst, const char *s, size_t n);
 void wg_profile_sum(struct wg_launch_result *l); /* total[] from sites */
+extern const char *const wg_profile_machines[WG_MACHINE_PTXAS + 1];         /* "estimated", ... */
 extern const char *const wg_profile_site_kinds[WG_SITE_MATRIX + 1];   /* "load", ... */
 extern const char *const wg_profile_site_spaces[WG_SITE_GENERIC + 1]; /* "global", ... */
 #endif

@@ -98,7 +98,7 @@ static bool same_code(const struct wg_launch_result *a, const struct wg_launch_r
         const struct wg_site *x = &a->sites[i], *y = &b->sites[i];
         if (x->source != y->source || x->line != y->line || x->inlined_source != y->inlined_source ||
             x->inlined_line != y->inlined_line || x->ptx_line != y->ptx_line || x->kind != y->kind ||
-            x->space != y->space || x->access_bytes != y->access_bytes || strcmp(x->text, y->text) ||
+            x->space != y->space || x->access_bytes != y->access_bytes || x->machine != y->machine || strcmp(x->text, y->text) ||
             strcmp(x->opcode, y->opcode))
             return false;
     }
@@ -122,6 +122,7 @@ static json_t *code_table(const struct wg_launch_result *l, bool *ok)
         if (s->space && s->space <= WG_SITE_GENERIC)
             put_text(o, "space", wg_profile_site_spaces[s->space], ok);
         put_number(o, "access_bytes", s->access_bytes, ok);
+        put_number(o, "machine", s->machine, ok);
         append(a, o, ok);
     }
     return a;
@@ -188,11 +189,18 @@ static json_t *launch(const struct wg_launch_result *l, bool *ok)
     put_number(o, "local_bytes", l->local_bytes, ok);
     put_number(o, "registers", l->registers, ok);
     put(o, "registers_exact", json_boolean(l->registers_exact), ok);
+    put_number(o, "registers_low", l->registers_low, ok);
+    put_number(o, "registers_high", l->registers_high, ok);
+    put_number(o, "spill_stores", l->spill_stores, ok);
+    put_number(o, "spill_loads", l->spill_loads, ok);
+    put_text(o, "ptxas", l->ptxas, ok);
     put_number(o, "blocks_done", l->blocks_done, ok);
     put(o, "status", json_string(wg_profile_status_ids[(unsigned)l->status < WG_STATUS_COUNT ? l->status : WG_CORRUPT]), ok);
     put_text(o, "status_text", l->status_text, ok);
     put(o, "host_seconds", json_real(isfinite(l->host_seconds) ? l->host_seconds : 0), ok);
     put(o, "one_worker", json_boolean(l->one_worker), ok);
+    if (l->machine && l->machine <= WG_MACHINE_PTXAS)
+        put_text(o, "machine", wg_profile_machines[l->machine], ok);
     put_number(o, "merged_sites", l->merged_sites, ok);
     for (unsigned c = 0; c < WG_C_COUNT; c++)
         put_number(total, wg_counter_name(c), l->total[c], ok);

@@ -193,6 +193,7 @@ static void site(struct reader *r, const json_t *o, struct wg_site *s)
     s->kind = (uint8_t)get_word(r, o, "kind", wg_profile_site_kinds, WG_SITE_MATRIX + 1, WG_SITE_OTHER, WG_SITE_OTHER);
     s->space = (uint8_t)get_word(r, o, "space", wg_profile_site_spaces, WG_SITE_GENERIC + 1, WG_SITE_NONE, WG_SITE_NONE);
     s->access_bytes = (uint16_t)get_number(r, o, "access_bytes", UINT16_MAX);
+    s->machine = (uint32_t)get_number(r, o, "machine", UINT32_MAX);
 }
 
 struct code { struct wg_site *sites; size_t n; };
@@ -313,6 +314,11 @@ static void launch(struct reader *r, const json_t *o, size_t index, const struct
     l->local_bytes = get_number(r, o, "local_bytes", UINT64_MAX);
     l->registers = (uint32_t)get_number(r, o, "registers", UINT32_MAX);
     l->registers_exact = get_bool(r, o, "registers_exact");
+    l->registers_low = (uint32_t)get_number(r, o, "registers_low", UINT32_MAX);
+    l->registers_high = (uint32_t)get_number(r, o, "registers_high", UINT32_MAX);
+    l->spill_stores = get_number(r, o, "spill_stores", UINT64_MAX);
+    l->spill_loads = get_number(r, o, "spill_loads", UINT64_MAX);
+    l->ptxas = get_text(r, o, "ptxas");
     l->blocks_done = get_number(r, o, "blocks_done", UINT64_MAX);
     unsigned s = get_word(r, o, "status", wg_profile_status_ids, WG_STATUS_COUNT, WG_OK, WG_STATUS_COUNT);
     if (s == WG_STATUS_COUNT)
@@ -324,6 +330,7 @@ static void launch(struct reader *r, const json_t *o, size_t index, const struct
         bad(r, WG_CORRUPT, "\"host_seconds\" is no number");
     l->host_seconds = json_number_value(t);
     l->one_worker = get_bool(r, o, "one_worker");
+    l->machine = (uint8_t)get_word(r, o, "machine", wg_profile_machines, WG_MACHINE_PTXAS + 1, WG_MACHINE_NONE, WG_MACHINE_NONE);
     l->merged_sites = get_number(r, o, "merged_sites", UINT64_MAX);
     sites(r, o, l, index, code, ncode);
     l->findings = findings(r, o, "findings", &l->nfindings);

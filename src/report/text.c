@@ -299,6 +299,23 @@ static const struct wg_gpu *gpu_of(const struct wg_launch_result *l)
     return d ? d : !strncmp(name, "NVIDIA ", 7) ? wg_gpu_find(name + 7) : NULL;
 }
 
+/* Registers, and what ptxas had no room for. */
+static void registers(struct wg_page *g, const struct wg_launch_result *l)
+{
+    const char *fidelity = l->registers_exact ? "exact" : "estimated";
+    char a[WG_NUMBER_BYTES], b[WG_NUMBER_BYTES];
+    if (!l->registers)
+        return;
+    if (!l->registers_exact)
+        row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread, from %u to %u: there is no ptxas to ask", l->registers,
+            l->registers_low, l->registers_high);
+    else if (l->spill_stores || l->spill_loads)
+        row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread (ptxas %s); spilled: %s bytes stored, %s loaded",
+            l->registers, l->ptxas, wg_format_count(a, l->spill_stores), wg_format_count(b, l->spill_loads));
+    else
+        row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread (ptxas %s), none spilled", l->registers, l->ptxas);
+}
+
 /* How many blocks an SM holds, which needs the registers, and how often the grid fills the device. */
 static void occupancy(struct wg_page *g, const struct wg_launch_result *l)
 {
@@ -316,6 +333,18 @@ static void occupancy(struct wg_page *g, const struct wg_launch_result *l)
     if (!o.blocks) {
         wg_occupancy_never_text(d->cc, &q, o.never, why, sizeof why);
         row(g, WG_INK_PLAIN, "occupancy", fidelity, "none: %s", why);
+        return;
+    }
+    struct wg_occupancy most = o, least = o;
+    if (!l->registers_exact && l->registers_low && l->registers_high) {
+        q.regs = l->registers_low;
+        wg_occupancy(d->cc, &q, &most);
+        q.regs = l->registers_high;
+        wg_occupancy(d->cc, &q, &least);
+    }
+    if (most.blocks != least.blocks) {
+        row(g, WG_INK_PLAIN, "occupancy", fidelity, "%6u to %3u blocks, %.0f to %.0f %%, by the registers", least.blocks,
+            most.blocks, 100 * least.occupancy, 100 * most.occupancy);
         return;
     }
     wg_occupancy_limits_text(o.limiting, why, sizeof why);
@@ -353,6 +382,7 @@ static void numbers(struct wg_page *g, const struct wg_group *v)
     if (l->registers)
         row(g, WG_INK_PLAIN, "registers", l->registers_exact ? "exact" : "estimated", "%13s a thread%s",
             wg_format_count(a, l->registers), l->registers_exact ? " (ptxas)" : "");
+    registers(g, l);
     occupancy(g, l);
 }
 

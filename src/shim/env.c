@@ -115,7 +115,7 @@ char *wg_env_write(const struct wg_env *e)
 enum wg_status wg_env_options(const struct wg_env *e, struct wg_options *o, char *err, size_t n)
 {
     *o = (struct wg_options){.size = sizeof *o, .device = e->device, .jobs = (unsigned)e->jobs,
-                             .no_counters = e->no_counters, .as_written = e->as_written,
+                             .no_counters = e->no_counters, .as_written = e->as_written, .ptxas = e->ptxas,
                              .any_block_order = e->any_block_order, .seed = e->seed, .memory = e->memory};
     static const char *const schedules[] = {"round-robin", "random", "adversarial"};
     static const char *const tools[] = {"memcheck", "racecheck", "initcheck", "synccheck"};

@@ -212,6 +212,10 @@ enum cudaError wg_image_func(struct wg_shim *s, const void *host, struct wg_func
     struct wg_kernel *k = wg_module_kernel(f->image->module, f->name);
     if (!k || wg_kernel_get_info(k, &f->info) != WG_OK)
         return cudaErrorInvalidDeviceFunction;
+    /* an estimate of the registers must not keep a program from a block that it may launch */
+    while (!f->info.registers_exact && f->info.registers > f->info.registers_low &&
+           !wg_device_blocks(&s->gpu, f->info.max_threads, f->info.registers, 0, 0))
+        f->info.registers--;
     f->kernel = k;
     return cudaSuccess;
 }

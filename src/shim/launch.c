@@ -103,10 +103,11 @@ static enum cudaError check(const struct wg_shim *s, const struct wg_func *f, co
             return cudaErrorInvalidClusterSize;
     if (l->cluster[0] && (!s->gpu.cc->cluster_max || volume(l->cluster) > (f->nonportable_cluster ? 16 : 8)))
         return cudaErrorInvalidClusterSize;
+    /* an estimate of the registers refuses only what its lower end refuses */
+    if (!wg_device_blocks(&s->gpu, (unsigned)threads, f->info.registers_low, f->info.static_shared, l->shared_bytes))
+        return cudaErrorLaunchOutOfResources;
     const int fit = wg_device_blocks(&s->gpu, (unsigned)threads, f->info.registers, f->info.static_shared,
                                      l->shared_bytes);
-    if (fit == 0)
-        return cudaErrorLaunchOutOfResources;
     if (l->cooperative && volume(l->grid) > (uint64_t)fit * (uint64_t)s->gpu.gpu->sms)
         return cudaErrorCooperativeLaunchTooLarge;
     return cudaSuccess;

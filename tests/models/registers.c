@@ -103,7 +103,7 @@ static void it_is_found_and_its_answer_kept(void **state)
     assert_string_equal(path, tool);
     static const char ptx[] = ".version 8.0\n.target sm_90a\n";
     for (int again = 0; again < 2; again++) {
-        assert_int_equal(wg_ptxas_info(ptx, sizeof ptx - 1, 90, &a, &info, &d), WG_OK);
+        assert_int_equal(wg_ptxas_info(NULL, ptx, sizeof ptx - 1, 90, &a, &info, &d), WG_OK);
         assert_int_equal(info->n, 1);
         assert_int_equal(wg_ptxas_kernel(info, "k")->registers, 40);
         assert_null(wg_ptxas_kernel(info, "other"));
@@ -111,21 +111,21 @@ static void it_is_found_and_its_answer_kept(void **state)
         assert_string_equal(info->arch, "sm_90a");
         assert_int_equal(info->cached, again);
     }
-    assert_int_equal(wg_ptxas_info(ptx, sizeof ptx - 1, 100, &a, &info, &d),
+    assert_int_equal(wg_ptxas_info(NULL, ptx, sizeof ptx - 1, 100, &a, &info, &d),
                      WG_OK); /* another architecture: asked again */
     assert_false(info->cached);
     assert_string_equal(info->arch, "sm_100");
-    assert_int_equal(wg_ptxas_info("broken", 6, 90, &a, &info, &d), WG_PARSE);
+    assert_int_equal(wg_ptxas_info(NULL, "broken", 6, 90, &a, &info, &d), WG_PARSE);
     assert_non_null(strstr(d.text, "syntax error"));
     /* a damaged answer is thrown away */
     char cmd[512];
     snprintf(cmd, sizeof cmd, "for f in %s/warpgrind/*; do head -c 30 $f >$f.x; mv $f.x $f; done", scratch);
     assert_int_equal(system(cmd), 0);
     wg_diag_clear(&d);
-    assert_int_equal(wg_ptxas_info(ptx, sizeof ptx - 1, 90, &a, &info, &d), WG_OK);
+    assert_int_equal(wg_ptxas_info(NULL, ptx, sizeof ptx - 1, 90, &a, &info, &d), WG_OK);
     assert_false(info->cached);
     setenv("WARPGRIND_PTXAS", "/nowhere/ptxas", 1);
-    assert_int_equal(wg_ptxas_info(ptx, sizeof ptx - 1, 90, &a, &info, &d), WG_NOT_FOUND);
+    assert_int_equal(wg_ptxas_info(NULL, ptx, sizeof ptx - 1, 90, &a, &info, &d), WG_NOT_FOUND);
     unsetenv("WARPGRIND_PTXAS");
     setenv("PATH", old, 1);
     free(old);
@@ -146,14 +146,14 @@ static void a_real_one_agrees_with_what_it_says(void **state)
     char path[4096];
     if (wg_ptxas_find(path, sizeof path))
         skip(); /* no ptxas on this machine */
-    assert_int_equal(wg_ptxas_info(ptx, sizeof ptx - 1, 80, &a, &info, &d), WG_OK);
+    assert_int_equal(wg_ptxas_info(NULL, ptx, sizeof ptx - 1, 80, &a, &info, &d), WG_OK);
     const struct wg_ptxas_kernel *k = wg_ptxas_kernel(info, "tile");
     assert_non_null(k);
     assert_true(k->shared == 4096 && k->barriers == 1 && k->spill_loads == 0 && k->registers >= 4 &&
                 k->registers <= 16);
-    assert_int_equal(wg_ptxas_info(ptx, sizeof ptx - 1, 9999, &a, &info, &d), WG_UNSUPPORTED);
+    assert_int_equal(wg_ptxas_info(NULL, ptx, sizeof ptx - 1, 9999, &a, &info, &d), WG_UNSUPPORTED);
     wg_diag_clear(&d);
-    assert_int_equal(wg_ptxas_info("nonsense", 8, 80, &a, &info, &d), WG_PARSE);
+    assert_int_equal(wg_ptxas_info(NULL, "nonsense", 8, 80, &a, &info, &d), WG_PARSE);
     wg_arena_free(&a);
 }
 
