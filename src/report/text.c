@@ -306,14 +306,17 @@ static void registers(struct wg_page *g, const struct wg_launch_result *l)
     char a[WG_NUMBER_BYTES], b[WG_NUMBER_BYTES];
     if (!l->registers)
         return;
-    if (!l->registers_exact)
+    const char *space = *l->ptxas ? " " : "";
+    if (!l->registers_exact && l->registers_low < l->registers_high)
         row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread, from %u to %u: there is no ptxas to ask", l->registers,
             l->registers_low, l->registers_high);
+    else if (!l->registers_exact)
+        row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread", l->registers);
     else if (l->spill_stores || l->spill_loads)
-        row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread (ptxas %s); spilled: %s bytes stored, %s loaded",
-            l->registers, l->ptxas, wg_format_count(a, l->spill_stores), wg_format_count(b, l->spill_loads));
+        row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread (ptxas%s%s); spilled: %s bytes stored, %s loaded",
+            l->registers, space, l->ptxas, wg_format_count(a, l->spill_stores), wg_format_count(b, l->spill_loads));
     else
-        row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread (ptxas %s), none spilled", l->registers, l->ptxas);
+        row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread (ptxas%s%s)", l->registers, space, l->ptxas);
 }
 
 /* How many blocks an SM holds, which needs the registers, and how often the grid fills the device. */
@@ -379,9 +382,6 @@ static void numbers(struct wg_page *g, const struct wg_group *v)
             l->dynamic_shared ? wg_format_count(b, l->dynamic_shared) : "none");
     if (l->local_bytes)
         row(g, WG_INK_PLAIN, "local memory", "exact", "%13s bytes a thread", wg_format_count(a, l->local_bytes));
-    if (l->registers)
-        row(g, WG_INK_PLAIN, "registers", l->registers_exact ? "exact" : "estimated", "%13s a thread%s",
-            wg_format_count(a, l->registers), l->registers_exact ? " (ptxas)" : "");
     registers(g, l);
     occupancy(g, l);
 }

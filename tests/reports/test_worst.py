@@ -20,11 +20,12 @@ HEAD = """.version 8.0
 """
 
 
+# As written: nothing reads what these kernels load, and ptxas would drop it.
 def run(body, *words, grid=4, block=64):
     path, out = os.path.join(DIR, "k.ptx"), os.path.join(DIR, "x.wgprof")
     with open(path, "w") as f:
         f.write(HEAD + body + "    ret;\n}\n")
-    r = subprocess.run([WARPGRIND, "run", path, f"--grid={grid}", f"--block={block}", "--arg=zeros:f32:1048576", *words, "-q", "-o", out],
+    r = subprocess.run([WARPGRIND, "run", path, f"--grid={grid}", f"--block={block}", "--arg=zeros:f32:1048576", *words, "--as-written", "-q", "-o", out],
                        capture_output=True, text=True)
     assert r.returncode == 0, r.stderr
     with open(out) as f:
