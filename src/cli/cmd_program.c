@@ -17,6 +17,8 @@
 #define OUR_LIBRARY "libcudart.so.13" /* the one our headers belong to; programs of other versions find theirs beside it */
 
 struct started {
+    bool models, keep;
+    unsigned level;
     const struct wg_cli *o;
     char dir[64];          /* temporary: profiles arrive here, one per process */
     char lib[4096 + 64];   /* folder of our runtime library */
@@ -94,6 +96,7 @@ static bool environment(const struct started *s)
                        .compiler = s->built.program ? (char *)s->built.compiler : NULL, .jobs = o->jobs,
                        .tools = *tools ? tools : NULL, .seed = s->seed,
                        .schedule = s->schedule ? (char *)schedules[s->schedule] : NULL, .no_counters = o->no_counters, .as_written = o->as_written, .ptxas = o->ptxas ? (char *)o->ptxas : "auto", .any_block_order = o->any_block_order,
+                       .models = s->models, .keep_caches = s->keep, .sample_level = s->level,
                        .progress = !o->quiet && isatty(STDERR_FILENO)};
     char *text = wg_env_write(&e);
     bool ok = text && !setenv(WG_ENV_NAME, text, 1) && prepend("LD_LIBRARY_PATH", s->lib, ':') &&
@@ -302,7 +305,7 @@ int wg_cli_program(const struct wg_cli *o)
 {
     struct started s = {.o = o, .dir = "/tmp/warpgrind-XXXXXX"};
     const char *path = o->rest.v[0];
-    if (!wg_cli_tools(o, &s.tools) || !wg_cli_schedule(o, &s.schedule, &s.seed))
+    if (!wg_cli_model(o, &s.models, &s.keep, &s.level) || !wg_cli_tools(o, &s.tools) || !wg_cli_schedule(o, &s.schedule, &s.seed))
         return WG_EXIT_USAGE;
     if (o->racecheck_report && strcmp(o->racecheck_report, "analysis") && strcmp(o->racecheck_report, "hazard") &&
         strcmp(o->racecheck_report, "all"))

@@ -3,6 +3,7 @@
 #define WG_EXEC_ENGINE_H
 #include "check/check.h"
 #include "exec/decode.h"
+#include "model/cache.h"
 #include "model/gpus.h"
 #include "model/registers.h"
 #include "profile/profile.h"
@@ -61,6 +62,7 @@ struct wg {
     struct wg_check *check;        /* NULL: no tools */
     struct wg_observer observer;   /* the check's; observer.ctx NULL: none */
     uint64_t quarantined;          /* bytes of freed blocks whose addresses are held back */
+    struct wg_caches *caches;      /* NULL until a launch models them */
     uint64_t clock;                /* simulated cycles of finished launches */
 };
 

@@ -2,6 +2,7 @@
 #include "exec/async.h"
 #include "exec/engine.h"
 #include "exec/handlers.h"
+#include "exec/traffic.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,7 @@ static void free_block(struct wg_block *b)
         free(w->local);
         free(w->tid[0]);
     }
+    wg_trace_block_free(b->trace);
     free(b->warps);
     free(b->shared);
     free(b);
@@ -210,7 +212,8 @@ static struct wg_block *new_block(struct wg_worker *k)
     return b;
 }
 
-static void start_block(struct wg_block *b, uint64_t linear)
+/* false: no memory. */
+static bool start_block(struct wg_block *b, uint64_t linear)
 {
     const struct wg_run *r = b->wk->run;
     b->linear = linear;
@@ -228,6 +231,8 @@ static void start_block(struct wg_block *b, uint64_t linear)
         memcpy(e.ctaid, b->ctaid, sizeof e.ctaid);
         b->observed = o->block_begin(o->ctx, &e);
     }
+    if (!wg_traffic_begin(b))
+        return false;
     for (uint32_t k = 0; k < b->nwarps; k++) {
         struct wg_warp *w = &b->warps[k];
         w->mask = w->live = w->full;
@@ -252,6 +257,7 @@ static void start_block(struct wg_block *b, uint64_t linear)
             w->pc = wg_deopt(w, w->pc);
 #endif
     }
+    return true;
 }
 
 /* ---- hangs ---- */
@@ -426,6 +432,13 @@ static void tell_progress(struct wg_worker *k)
 #define HANG_SECONDS 4.0
 #define HANG_TURNS   2000
 
+static void no_memory(struct wg_worker *k)
+{
+    k->fault = (struct wg_fault){.set = true, .status = WG_NO_MEMORY, .id = "host-memory", .site = UINT32_MAX,
+                                 .text = "out of host memory for a block"};
+    __atomic_store_n(&k->run->stop, 1, __ATOMIC_RELEASE);
+}
+
 static void *work(void *arg)
 {
     struct wg_worker *k = arg;
@@ -433,6 +446,8 @@ static void *work(void *arg)
     bool more = true;
     uint64_t idle = 0;
     double since = 0;
+    if (k->index)
+        wg_traffic_wait(r);
     while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
         if (!k->blocks && more) {
             uint64_t n = take(r);
@@ -442,15 +457,16 @@ static void *work(void *arg)
             if (b)
                 k->free_blocks = b->next;
             else if (!(b = new_block(k))) {
-                k->fault = (struct wg_fault){.set = true, .status = WG_NO_MEMORY, .id = "host-memory", .site = UINT32_MAX,
-                                             .text = "out of host memory for a block"};
-                __atomic_store_n(&r->stop, 1, __ATOMIC_RELEASE);
+                no_memory(k);
                 break;
             }
-            start_block(b, n);
             b->next = NULL;
             k->blocks = b;
             k->nresident = 1;
+            if (!start_block(b, n)) {
+                no_memory(k);
+                break;
+            }
         }
         if (!k->blocks)
             break;
@@ -464,6 +480,7 @@ static void *work(void *arg)
             if (t == TURN_DONE) {
                 if (r->kc->observed)
                     r->g->observer.block_end(r->g->observer.ctx, b->observed);
+                wg_traffic_end(b);
                 *p = b->next;
                 b->next = k->free_blocks;
                 k->free_blocks = b;
@@ -497,7 +514,11 @@ static void *work(void *arg)
                 else
                     b = new_block(k);
                 if (b) {
-                    start_block(b, n);
+                    if (!start_block(b, n)) {
+                        free_block(b);
+                        no_memory(k);
+                        break;
+                    }
                     b->next = NULL;
                     struct wg_block **p = &k->blocks;
                     while (*p)
@@ -613,4 +634,5 @@ void wg_run_close(struct wg_run *r)
         close_worker(&r->workers[k]);
     free(r->workers);
     free(r->bb_len);
+    wg_traffic_close(r);
 }

@@ -22,6 +22,8 @@
 
 struct wg_block;
 struct wg_worker;
+struct wg_warp_trace;
+struct wg_trace_block;
 struct wg_code;
 
 /* Reconvergence stack of fast code. */
@@ -91,6 +93,7 @@ struct wg_warp {
     uint32_t tid0[3];         /* of lane 0; enough where the block's x is a multiple of 32 or the block is flat */
     struct wg_async *async;   /* cp.async copies on their way; NULL: none so far */
     uint64_t insts, turns;    /* what clock() is made of */
+    struct wg_warp_trace *trace; /* of traced code */
     struct wg_frame *root;    /* the kernel's own frame */
     uint16_t *tid[3];         /* per lane, general block shapes */
 } __attribute__((aligned(64)));
@@ -113,6 +116,8 @@ struct wg_block {
     bool any_exit;
     uint32_t cluster_rank;
     void *observed; /* the observer's own */
+    struct wg_trace_block *trace; /* of traced code */
+    uint64_t passes0; /* shared-memory passes the worker had counted when the block began */
     struct wg_block *next;
 };
 
@@ -203,6 +208,7 @@ struct wg_kernel_code {
     struct wg_array *arrays; /* shared memory */
     uint32_t narrays;
     bool observed; /* tells an observer */
+    bool traced;   /* fills traces */
     bool affine_tid, counters, order_matters, uses_barrier, has_calls;
     const struct wg_handler_set *handlers;
     struct wg_kernel_code *next;
@@ -223,6 +229,7 @@ struct wg_run {
     uint64_t param_addr;     /* parameters in device memory */
     uint32_t nworkers;
     struct wg_worker *workers;
+    struct wg_traffic_run *traffic; /* NULL: caches are not modelled */
     bool ran; /* the workers had their counters and ran */
     double last_progress;
     uint32_t *bb_len;        /* PTX instructions of each basic block */
