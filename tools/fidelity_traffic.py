@@ -51,11 +51,14 @@ def main():
     ap.add_argument("profile")
     ap.add_argument("truth")
     ap.add_argument("--all", action="store_true", help="every launch, not only those above 3 us")
+    ap.add_argument("--first", type=int, default=0, help="the profile's first launch is row N of launches.csv")
     ap.add_argument("--kernel", default="", help="only launches whose kernel contains TEXT")
     a = ap.parse_args()
     with open(a.profile) as f:
         launches = json.load(f)["launches"]
-    truth = read_truth(a.truth)
+    truth = read_truth(a.truth)[a.first:]
+    if a.first:
+        truth = truth[:len(launches)]
     if len(launches) != len(truth):
         sys.exit(f"{len(launches)} launches in the profile, {len(truth)} in the truth")
     bad = {"l1": 0, "l2": 0, "dram": 0}
@@ -99,7 +102,7 @@ def main():
             by_kernel.setdefault(k, (t["kernel"], ours_us, us))
         if (us > 3 or a.all) and a.kernel in name:
             r = lambda v: "-" if v is None else f"{v:.1f}"
-            print(f"{k:3} {t['kernel'][:22]:22} {r(our_rate):>7} {r(hw_rate):>7} {our_l2:9.0f} {hw_l2:9.0f} {pct(our_l2, hw_l2):7.1f} "
+            print(f"{k + a.first:3} {t['kernel'][:22]:22} {r(our_rate):>7} {r(hw_rate):>7} {our_l2:9.0f} {hw_l2:9.0f} {pct(our_l2, hw_l2):7.1f} "
                   f"{our_dram/1e6:7.2f} {hw_dram/1e6:7.2f} {pct(our_dram, hw_dram):7.1f} {ours_us:8.1f} {us:8.1f} {pct(ours_us, us):7.1f}  {group}{marks}")
     print()
     for key, what in (("l1", "L1 hits within 3 points"), ("l2", "L2 sectors within 5 %"), ("dram", "memory bytes within 5 % where above 1 MB")):

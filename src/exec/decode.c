@@ -448,6 +448,7 @@ enum wg_status wg_decode_kernel(const struct wg_ptx_module *m, const struct wg_f
     kc->affine_tid = o->affine_tid;
     kc->counters = o->counters;
     kc->observed = o->observed;
+    kc->traced = o->traced;
     bool ok = wg_decode_function(&d, entry) && discover(&d) && place_shared(&d, entry);
     for (struct wg_unit *u = d.units; ok && u; u = u->next)
         ok = emit_function(&d, u);

@@ -2,6 +2,7 @@
  * of caches and time are asked for. */
 #include "exec/handlers.h"
 #include "exec/record.h"
+#include "model/coalesce.h"
 #include <string.h>
 
 struct line { uint64_t number; uint32_t words; }; /* words: 4-byte words touched */
@@ -20,9 +21,9 @@ static uint64_t *event(struct wg_warp *w, unsigned kind, unsigned flags, unsigne
     return v + 2;
 }
 
-/* Lines of a sample only. store: whole[] is known by the words. */
+/* Lines of a sample only. asked: sectors that the access asks for, when they are more than those touched; 0: as many. */
 static void put(struct wg_warp *w, uint32_t site, unsigned kind, unsigned flags, unsigned use, const struct line *l,
-                unsigned n, bool bytes_known)
+                unsigned n, bool bytes_known, unsigned asked)
 {
     uint32_t mask = (1u << w->blk->trace->level) - 1;
     unsigned sectors = 0, kept = 0, extra = 0;
@@ -48,7 +49,7 @@ static void put(struct wg_warp *w, uint32_t site, unsigned kind, unsigned flags,
         t->skipped++;
         return;
     }
-    uint64_t *v = event(w, kind, flags, kept, n - 1, sectors, use, site, kept + extra);
+    uint64_t *v = event(w, kind, flags, kept, n - 1, asked ? asked : sectors, use, site, kept + extra);
     if (v)
         memcpy(v, out, (kept + extra) * sizeof *out);
 }
@@ -93,7 +94,8 @@ void WG_ISA_NAME(wg_record_lanes)(struct wg_warp *w, uint32_t site, unsigned kin
         return;
     for (uint32_t m = on; m; m &= m - 1)
         n = touch(l, n, addr[__builtin_ctz(m)], bytes);
-    put(w, site, kind, flags, use, l, n, bytes >= 4);
+    bool atomic = kind == WG_TRACE_ATOM || kind == WG_TRACE_RED; /* lanes that share an address go one by one */
+    put(w, site, kind, flags, use, l, n, bytes >= 4, atomic ? wg_coalesce_atomic_sectors(addr, on, bytes) : 0);
 }
 
 /* Local memory lies interleaved: word k of all lanes is line k of the warp. */
@@ -106,7 +108,7 @@ static void record_local(struct wg_warp *w, const struct wg_inst *i, const uint6
             unsigned lane = (unsigned)__builtin_ctz(m);
             n = touch(l, n, ((addr[lane] + b) >> 2) * 128 + lane * 4, 4);
         }
-    put(w, i->site, i->k1, i->k2 | WG_TRACE_LOCAL, i->e, l, n, true);
+    put(w, i->site, i->k1, i->k2 | WG_TRACE_LOCAL, i->e, l, n, true, 0);
 }
 
 /* p: the access, a and f: its address, k1: enum wg_trace_kind, k2: enum wg_trace_flag, e: slots until its value is used */
@@ -119,7 +121,7 @@ H(record)
     uint64_t addr[WG_LANES];
     int64_t disp = (int64_t)(int32_t)i->f - d->position;
     unsigned bytes = d->wide ? d->wide : d->elem * d->n;
-    if (d->space == WG_SITE_GLOBAL && d->acls <= WG_ADDR_A && !d->again) {
+    if (d->space == WG_SITE_GLOBAL && d->acls <= WG_ADDR_A && !d->again && d->atom == WG_ATOM_NONE) {
         uint64_t base = *(const uint64_t *)(R + i->a) + (uint64_t)disp;
         int64_t stride = d->acls == WG_ADDR_A ? *(const int64_t *)(R + i->a + 8) : 0;
         struct line l[64];
@@ -129,7 +131,7 @@ H(record)
         else if (on == ~0u && stride == (int64_t)bytes)
             n = touch(l, 0, base, 32 * bytes);
         if (n) {
-            put(w, i->site, i->k1, i->k2, i->e, l, n, bytes >= 4);
+            put(w, i->site, i->k1, i->k2, i->e, l, n, bytes >= 4, 0);
             return i + 1;
         }
     }

@@ -13,7 +13,7 @@ enum {
 
 struct l1_set {
     uint32_t tag[L1_WAYS], stamp[L1_WAYS]; /* tag 0: empty */
-    uint8_t valid[L1_WAYS];
+    uint8_t valid[L1_WAYS], dirty[L1_WAYS]; /* dirty: local memory only */
     uint32_t epoch, clock;
 };
 struct l2_set {
@@ -182,7 +182,7 @@ static enum wg_cache_level l2_read(struct wg_caches *c, unsigned part, uint32_t 
         unsigned hw = l2_way(hs, tag, t), hmiss = want & ~hs->valid[hw];
         t->fabric_read += bits(want);
         t->l2_read_hit += bits(sectors & ~hmiss);
-        level = hmiss ? WG_CACHE_DRAM : WG_CACHE_L2_FAR;
+        level = hmiss ? WG_CACHE_DRAM_FAR : WG_CACHE_L2_FAR;
         t->dram_read += 32ull * bits(hmiss);
         hs->valid[hw] |= (uint8_t)want;
     } else {
@@ -195,6 +195,20 @@ static enum wg_cache_level l2_read(struct wg_caches *c, unsigned part, uint32_t 
     return level;
 }
 
+/* The way that holds the line in an L1, made if need be; local memory written before goes to the L2. */
+static unsigned l1_way(struct wg_caches *c, struct l1_set *s, uint32_t tag, struct wg_traffic *t)
+{
+    int w = find(s->tag, c->l1_ways, tag);
+    if (w < 0) {
+        w = (int)oldest(s->stamp, c->l1_ways);
+        t->l2_write += bits(s->dirty[w]);
+        s->tag[w] = tag;
+        s->valid[w] = s->dirty[w] = 0;
+    }
+    s->stamp[w] = ++s->clock;
+    return (unsigned)w;
+}
+
 enum wg_cache_level wg_cache_load(struct wg_caches *c, unsigned sm, uint64_t time, uint64_t line, unsigned sectors,
                                   unsigned flags, struct wg_traffic *t, uint64_t *ready)
 {
@@ -203,13 +217,7 @@ enum wg_cache_level wg_cache_load(struct wg_caches *c, unsigned sm, uint64_t tim
     *ready = 0;
     if (!(flags & WG_TRACE_BYPASS)) {
         struct l1_set *s = l1_set(c, sm, h);
-        int w = find(s->tag, c->l1_ways, tag);
-        if (w < 0) {
-            w = (int)oldest(s->stamp, c->l1_ways);
-            s->tag[w] = tag;
-            s->valid[w] = 0;
-        }
-        s->stamp[w] = ++s->clock;
+        unsigned w = l1_way(c, s, tag, t);
         miss = sectors & ~s->valid[w];
         s->valid[w] |= (uint8_t)sectors;
     }
@@ -279,15 +287,18 @@ void wg_cache_store(struct wg_caches *c, unsigned sm, uint64_t line, unsigned se
     struct l1_set *s = l1_set(c, sm, h);
     int w = find(s->tag, c->l1_ways, tag);
     unsigned n = bits(sectors), hit = w >= 0 ? n : 0;
-    if (w >= 0)
-        s->stamp[w] = ++s->clock;
-    if (flags & WG_TRACE_LOCAL) {
+    if (flags & WG_TRACE_LOCAL) { /* nobody else reads it: it stays until it is pushed out */
+        unsigned v = l1_way(c, s, tag, t);
+        s->valid[v] |= (uint8_t)sectors;
+        s->dirty[v] |= (uint8_t)sectors;
         t->l1_local_st += n;
         t->l1_local_st_hit += hit;
-    } else {
-        t->l1_st += n;
-        t->l1_st_hit += hit;
+        return;
     }
+    if (w >= 0)
+        s->stamp[w] = ++s->clock;
+    t->l1_st += n;
+    t->l1_st_hit += hit;
     t->l2_write += n;
     t->l2_write_hit += n;
     unsigned part = part_of(c, sm);
@@ -322,5 +333,5 @@ enum wg_cache_level wg_cache_atomic(struct wg_caches *c, unsigned sm, uint64_t l
     t->dram_read += 32ull * bits(miss);
     s->valid[w] |= (uint8_t)(miss | sectors);
     s->dirty[w] |= (uint8_t)sectors;
-    return miss ? WG_CACHE_DRAM : far ? WG_CACHE_L2_FAR : WG_CACHE_L2;
+    return miss ? (far ? WG_CACHE_DRAM_FAR : WG_CACHE_DRAM) : far ? WG_CACHE_L2_FAR : WG_CACHE_L2;
 }

@@ -2,7 +2,8 @@
  *
  * What is modelled, and where it was seen (an H200, Nsight Compute 2025.3; tests/models/data/traffic.csv):
  *   L1    one per SM: unified memory less the carve-out, 128-byte lines of four 32-byte sectors, least recently used; a
- *         load that misses fetches its missing sectors; stores write through, update a line that is there, fetch nothing
+ *         load that misses fetches its missing sectors; stores write through, update a line that is there, fetch nothing;
+ *         local memory is written back only when it is pushed out
  *   path  SMs that share a path to the L2 share a read that is on its way: one request goes on for all of them
  *   L2    one part per memory partition: a line has a home part by a hash of its address; the other part keeps a copy of
  *         what its own SMs read; write-back; stores to it fetch nothing until a partly written sector is evicted;
@@ -14,7 +15,7 @@
 #include "model/gpus.h"
 #include "model/trace.h"
 
-enum wg_cache_level { WG_CACHE_L1, WG_CACHE_L2, WG_CACHE_L2_FAR, WG_CACHE_DRAM };
+enum wg_cache_level { WG_CACHE_L1, WG_CACHE_L2, WG_CACHE_L2_FAR, WG_CACHE_DRAM, WG_CACHE_DRAM_FAR };
 
 /* Sectors, except where said otherwise. Counts of sampled traces are scaled up by the caller. */
 struct wg_traffic {

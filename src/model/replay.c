@@ -25,7 +25,7 @@ struct rwarp {
     uint32_t next;       /* in the calendar's list */
     uint16_t block;      /* of the SM's resident ones */
     uint8_t scheduler, nout;
-    bool waits, done, last;
+    bool waits, done, came; /* came: to its next event */
     struct outstanding out[OUTSTANDING];
 };
 struct rblock {
@@ -84,6 +84,10 @@ struct wg_replay *wg_replay_open(struct wg_caches *c, const struct wg_replay_lau
     r->l2_lat = (uint64_t)(or_else(g->l2_latency, 250) * scale);
     r->far_lat = (uint64_t)(or_else(g->l2_far_latency, or_else(g->l2_latency, 250)) * scale);
     r->dram_lat = (uint64_t)(or_else(g->dram_latency, 600) * scale);
+    if (r->far_lat < r->l2_lat)
+        r->far_lat = r->l2_lat;
+    if (g->l2_partitions > 1) /* the figure is a mean over both parts of the L2 */
+        r->dram_lat -= (r->far_lat - r->l2_lat) / 2;
     r->port_cost = (uint64_t)(32.0 / or_else(g->l2_bytes_per_clk, 32) * (1 << FIX));
     double bytes = or_else(g->dram_read_gbs, or_else(g->dram_gbs, 500) * 0.9) * 1e3 / mhz; /* a cycle */
     r->bucket_bytes = (uint32_t)(bytes * BUCKET);
@@ -211,10 +215,12 @@ static void access(struct wg_replay *r, unsigned sm, unsigned slot, struct rwarp
     s->lsu = later(s->lsu, w->t) + cost;
     r->res.busy_lsu += (double)cost;
     uint64_t at = s->lsu, ready = at;
+    unsigned touched = 0;
     for (unsigned k = 0; k < n; k++) {
         uint64_t word = w->v[w->at++], line = word >> 16, ok = 0;
         uint32_t words = word & 256 ? (uint32_t)w->v[w->at++] : 0;
         unsigned sec = word & 15, whole = word >> 4 & 15;
+        touched += (unsigned)__builtin_popcount(sec);
         if (flags & WG_TRACE_LOCAL)
             line = wg_cache_local_line(sm, slot, line);
         uint64_t before = t->l2_read + t->l2_write + t->l2_atom + t->l2_red, mem = t->dram_read + t->dram_write;
@@ -233,7 +239,7 @@ static void access(struct wg_replay *r, unsigned sm, unsigned slot, struct rwarp
         }
         uint64_t port = s->port >> FIX;
         if (bytes)
-            arrive = dram(r, at, bytes) + r->dram_lat;
+            arrive = dram(r, at, bytes) + r->dram_lat + (level == WG_CACHE_DRAM_FAR ? r->far_lat - r->l2_lat : 0);
         else if (level == WG_CACHE_L2)
             arrive = at + r->l2_lat;
         else if (level >= WG_CACHE_L2_FAR)
@@ -245,6 +251,11 @@ static void access(struct wg_replay *r, unsigned sm, unsigned slot, struct rwarp
         else if (level != WG_CACHE_L1 && kind == WG_TRACE_LOAD)
             wg_cache_fetched(r->c, sm, line, arrive);
         ready = later(ready, arrive);
+    }
+    if (kind >= WG_TRACE_ATOM && n == lines && sectors > touched) { /* the same sectors once more */
+        *(kind == WG_TRACE_ATOM ? &t->l2_atom : &t->l2_red) += sectors - touched;
+        t->l2_atomic_hit += sectors - touched;
+        s->port += (uint64_t)(sectors - touched) * r->port_cost << r->level;
     }
     if (kind == WG_TRACE_LOAD || kind == WG_TRACE_ATOM) {
         r->loads++;
@@ -267,15 +278,19 @@ static void step_warp(struct wg_replay *r, unsigned sm, struct rwarp *w)
         return;
     }
     uint64_t a = w->v[w->at], b = w->v[w->at + 1], from = w->t;
-    w->t = run_segment(r, s, w, b);
-    w->at += 2;
     unsigned kind = wg_trace_kind_of(a);
+    if (!w->came) { /* what comes before the event; the event itself when its time has come, so that queues stay in order */
+        w->t = run_segment(r, s, w, b);
+        w->came = true;
+        if (w->t > from && kind != WG_TRACE_COMPUTE)
+            return;
+    }
+    w->came = false;
+    w->at += 2;
     if (kind == WG_TRACE_BARRIER)
         barrier(r, s, w);
     else if (kind != WG_TRACE_COMPUTE)
         access(r, sm, (unsigned)(w - s->warp), w, a);
-    if (w->t <= from && !w->waits)
-        w->t = from + 1;
 }
 
 static void release(struct wg_replay *r, struct rsm *s, unsigned block)
@@ -384,8 +399,9 @@ static bool fill(struct wg_replay *r)
     wait:
         return false;
     }
-    for (unsigned s = 0; s < r->nsm; s++)
-        for (unsigned p = 0; p < r->l.blocks_per_sm && r->next < r->l.nblocks; p++)
+    /* blocks that end in one step are followed SM by SM, as in the beginning: two of one SM do not get neighbours */
+    for (unsigned p = 0; p < r->l.blocks_per_sm; p++)
+        for (unsigned s = 0; s < r->nsm && r->next < r->l.nblocks; s++)
             if (!r->sm[s].block[p].trace) {
                 if (!r->queue[r->next] && !r->finishing)
                     return false;
