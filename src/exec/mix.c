@@ -89,7 +89,11 @@ struct walk {
     uint32_t *load;       /* per register: 1 + the load that wrote it and was not used yet */
     uint32_t *loaded_at;  /* per register: slots issued when it did */
     uint32_t *product;    /* per register: 1 + the widening product that wrote it in this block */
+    uint64_t *taint;      /* per register: loads of this block that its value comes from */
     uint8_t *use;
+    uint64_t from;        /* the same of the instruction being looked at */
+    struct { uint32_t instr, slot, fence; uint64_t address; bool constant; } loads[64]; /* of the last walk */
+    uint32_t nloads, fences;
     uint64_t now;
     uint32_t slots, units[UNITS], cur;
     uint64_t need;        /* of the instruction being looked at */
@@ -103,6 +107,7 @@ static void look(void *ctx, int32_t reg, bool write)
     if (write)
         return;
     k->need = k->ready[reg] > k->need ? k->ready[reg] : k->need;
+    k->from |= k->taint[reg];
     if (k->product[reg])
         k->takes_product = true;
     if (k->load[reg]) {
@@ -120,27 +125,14 @@ static void set(void *ctx, int32_t reg, bool write)
     const struct wg_instr *in = &k->f->instrs[k->cur];
     k->ready[reg] = k->need;
     bool global = cost_of(in) == COST_GLOBAL;
+    bool known = global && k->nloads && k->loads[k->nloads - 1].instr == k->cur;
+    k->taint[reg] = known ? 1ull << (k->nloads - 1) : k->from;
     k->load[reg] = global ? k->cur + 1 : 0;
     k->loaded_at[reg] = k->slots;
     bool wide = (in->op == WG_OP_MUL && in->half == WG_HALF_WIDE) || (in->op == WG_OP_SHL && wg_type_bytes((enum wg_type)in->type[0]) == 8);
     k->product[reg] = wide ? k->cur + 1 : 0;
 }
 
-/* ptxas unrolls a small loop of one block four times: its counter, test and branch are then there once for four rounds.
- * Seen in the instruction counts of an H200 for loops of 4 to 30 instructions (nvcc 13.0). */
-enum { UNROLL = 4, UNROLL_MAX = 64 };
-static bool unrolled(const struct wg_function *f, const struct wg_cfg *g, uint32_t bb)
-{
-    const struct wg_bb *b = &g->bbs[bb];
-    bool self = false;
-    for (uint32_t s = 0; s < b->nsucc; s++)
-        self |= b->succ[s] == bb;
-    for (uint32_t p = b->first; p < b->end && self; p++) {
-        enum wg_group group = wg_op_infos[f->instrs[p].op].group;
-        self = group != WG_GROUP_SYNC && f->instrs[p].op != WG_OP_CALL;
-    }
-    return self && b->end - b->first <= UNROLL_MAX;
-}
 /* Does only the loop's own bookkeeping: i += constant, the test at its end, the branch. */
 static bool bookkeeping(const struct wg_instr *in)
 {
@@ -153,6 +145,23 @@ static bool bookkeeping(const struct wg_instr *in)
            in->ops[2].kind == WG_OPERAND_IMM;
 }
 
+/* ptxas unrolls a small loop of one block four times: its counter, test and branch are then there once for four rounds.
+ * Seen in the instruction counts of an H200 for loops of 4 to 30 instructions (nvcc 13.0). */
+enum { UNROLL = 4, UNROLL_MAX = 64 };
+static bool unrolled(const struct wg_function *f, const struct wg_cfg *g, uint32_t bb)
+{
+    const struct wg_bb *b = &g->bbs[bb];
+    bool self = false, counts = false;
+    for (uint32_t p = b->first; p < b->end; p++) /* its step is a constant */
+        counts |= f->instrs[p].op == WG_OP_ADD && bookkeeping(&f->instrs[p]);
+    for (uint32_t s = 0; s < b->nsucc && counts; s++)
+        self |= b->succ[s] == bb;
+    for (uint32_t p = b->first; p < b->end && self; p++) {
+        enum wg_group group = wg_op_infos[f->instrs[p].op].group;
+        self = group != WG_GROUP_SYNC && f->instrs[p].op != WG_OP_CALL;
+    }
+    return self && b->end - b->first <= UNROLL_MAX;
+}
 static void walk_block(struct walk *k, const struct wg_bb *b, const struct wg_merge *merge, bool small_loop)
 {
     uint32_t book = 0;
@@ -169,7 +178,19 @@ static void walk_block(struct walk *k, const struct wg_bb *b, const struct wg_me
         k->cur = p;
         k->need = k->now;
         k->takes_product = false;
+        k->from = 0;
         wg_instr_regs(in, look, k);
+        enum cost_id id = cost_of(in);
+        if (id == COST_GLOBAL && in->op != WG_OP_ATOM && k->nloads < 64 && c.n) {
+            k->loads[k->nloads].instr = p;
+            k->loads[k->nloads].slot = k->slots;
+            k->loads[k->nloads].fence = k->fences;
+            k->loads[k->nloads].address = k->from;
+            k->loads[k->nloads++].constant = in->flags & WG_FLAG(NC);
+        }
+        k->fences += id == COST_BARRIER || in->op == WG_OP_ATOM || in->op == WG_OP_RED || in->op == WG_OP_CALL ||
+                     (in->op == WG_OP_ST && in->space != WG_SPACE_SHARED && in->space != WG_SPACE_PARAM) ||
+                     in->order > WG_ORDER_WEAK;
         if (in->op == WG_OP_ADD && k->takes_product && in->ntypes && wg_type_bytes((enum wg_type)in->type[0]) == 8)
             c = costs[COST_FREE]; /* one multiply-add with its product */
         if (c.n) {
@@ -184,6 +205,24 @@ static void walk_block(struct walk *k, const struct wg_bb *b, const struct wg_me
     }
 }
 
+/* ptxas starts the loads of a block together, as far as their addresses are known: a value is then first waited for when
+ * the last of them has gone. rounds: of an unrolled loop that follow each other so. */
+static void hoist(struct walk *k, uint32_t slots, unsigned rounds)
+{
+    bool fenced = k->fences != 0;
+    for (uint32_t j = 0; j < k->nloads; j++) {
+        uint32_t d = 0;
+        for (uint32_t x = j + 1; x < k->nloads; x++)
+            if (!(k->loads[x].address >> j & 1) && (k->loads[x].fence == k->loads[j].fence || k->loads[x].constant))
+                d = k->loads[x].slot - k->loads[j].slot + 1;
+        if (!k->loads[j].address && (!fenced || k->loads[j].constant))
+            d += (rounds - 1) * slots;
+        uint8_t *u = &k->use[k->loads[j].instr];
+        d = d > 254 ? 254 : d;
+        *u = d > *u ? (uint8_t)d : *u;
+    }
+}
+
 bool wg_mix_analyse(const struct wg_function *f, const struct wg_cfg *g, const struct wg_merge *merge, struct wg_arena *a,
                     struct wg_mix *mix, uint8_t *use)
 {
@@ -193,7 +232,8 @@ bool wg_mix_analyse(const struct wg_function *f, const struct wg_cfg *g, const s
     k.load = wg_arena_alloc(a, n * sizeof *k.load);
     k.loaded_at = wg_arena_alloc(a, n * sizeof *k.loaded_at);
     k.product = wg_arena_alloc(a, n * sizeof *k.product);
-    if (!k.ready || !k.load || !k.loaded_at || !k.product)
+    k.taint = wg_arena_alloc(a, n * sizeof *k.taint);
+    if (!k.taint || !k.ready || !k.load || !k.loaded_at || !k.product)
         return false;
     memset(use, 255, f->ninstrs);
     for (uint32_t b = 0; b < g->nbb; b++) {
@@ -201,13 +241,18 @@ bool wg_mix_analyse(const struct wg_function *f, const struct wg_cfg *g, const s
         memset(k.load, 0, n * sizeof *k.load);
         memset(k.product, 0, n * sizeof *k.product);
         memset(k.units, 0, sizeof k.units);
+        memset(k.taint, 0, n * sizeof *k.taint);
+        k.nloads = k.fences = 0;
+        bool loop = unrolled(f, g, b);
         k.now = k.slots = 0;
-        walk_block(&k, &g->bbs[b], merge, unrolled(f, g, b));
+        walk_block(&k, &g->bbs[b], merge, loop);
         uint64_t first = k.now;
         uint32_t slots = k.slots;
         /* what the block leaves unfinished holds up the next one, most often itself again */
-        walk_block(&k, &g->bbs[b], merge, unrolled(f, g, b));
-        for (unsigned u = 0; u < UNITS; u++)
+        k.nloads = k.fences = 0;
+        walk_block(&k, &g->bbs[b], merge, loop);
+        hoist(&k, slots, loop ? UNROLL : 1);
+        for (unsigned u = 0; u < UNITS; u++) /* of both walks */
             slots = k.units[u] / 2 > slots ? k.units[u] / 2 : slots;
         mix[b] = (struct wg_mix){slots, (uint32_t)(k.now - first)};
     }

@@ -7,14 +7,14 @@
 
 struct line { uint64_t number; uint32_t words; }; /* words: 4-byte words touched */
 
-static uint64_t *event(struct wg_warp *w, unsigned kind, unsigned flags, unsigned nrecorded, unsigned lines,
+static uint64_t *event(struct wg_warp *w, unsigned kind, unsigned flags, unsigned nrecorded, unsigned cost,
                        unsigned sectors, unsigned use, uint32_t site, uint32_t more)
 {
     struct wg_warp_trace *t = w->trace;
     uint64_t *v = wg_trace_room(w->blk->trace, t, 2 + more);
     if (!v)
         return NULL;
-    v[0] = wg_trace_word0(kind, flags, nrecorded, lines, sectors, use, site);
+    v[0] = wg_trace_word0(kind, flags, nrecorded, cost, sectors, use, site);
     v[1] = wg_trace_word1(t->slots, t->alone, t->skipped);
     t->n += 2 + more;
     t->slots = t->alone = t->skipped = 0;
@@ -26,7 +26,8 @@ static void put(struct wg_warp *w, uint32_t site, unsigned kind, unsigned flags,
                 unsigned n, bool bytes_known, unsigned asked)
 {
     uint32_t mask = (1u << w->blk->trace->level) - 1;
-    unsigned sectors = 0, kept = 0, extra = 0;
+    unsigned sectors = 0, kept = 0, extra = 0, passes = 0;
+    uint8_t bank[16] = {0};
     uint64_t out[2 * 64];
     for (unsigned k = 0; k < n; k++) {
         unsigned sec = 0, whole = 0;
@@ -36,6 +37,12 @@ static void put(struct wg_warp *w, uint32_t site, unsigned kind, unsigned flags,
             whole |= (x == 255) << s;
         }
         sectors += (unsigned)__builtin_popcount(sec);
+        /* the L1 gives 8 bytes of each of 16 banks a cycle: RRZE gpu-benches, gpu-strides, on A100 and H200 */
+        uint32_t pair = (l[k].words | l[k].words >> 1) & 0x55555555;
+        for (; n > 1 && pair; pair &= pair - 1) {
+            unsigned b = (unsigned)__builtin_ctz(pair) / 2;
+            passes = ++bank[b] > passes ? bank[b] : passes;
+        }
         if (mask && (wg_trace_hash(l[k].number) & mask))
             continue;
         bool partly = kind == WG_TRACE_STORE && bytes_known && whole != sec;
@@ -49,7 +56,8 @@ static void put(struct wg_warp *w, uint32_t site, unsigned kind, unsigned flags,
         t->skipped++;
         return;
     }
-    uint64_t *v = event(w, kind, flags, kept, n - 1, asked ? asked : sectors, use, site, kept + extra);
+    uint64_t *v = event(w, kind, flags | (kept == n ? WG_TRACE_WHOLE : 0u), kept, passes > n / 4 + 1 ? passes : n / 4 + 1,
+                        asked ? asked : sectors, use, site, kept + extra);
     if (v)
         memcpy(v, out, (kept + extra) * sizeof *out);
 }

@@ -8,7 +8,7 @@
 enum {
     STEP = 512,           /* cycles one path runs before the next takes its turn */
     SCHEDULERS = 4,
-    OUTSTANDING = 8,      /* loads of one warp that are told apart */
+    OUTSTANDING = 16,      /* loads of one warp that are told apart */
     BUCKET = 64,          /* cycles of one entry of the memory's calendar */
     BUCKETS = 1 << 14,
     TARGET_WORDS = 16 << 20, /* trace words of a launch that sampling aims at */
@@ -208,10 +208,9 @@ static void access(struct wg_replay *r, unsigned sm, unsigned slot, struct rwarp
 {
     struct rsm *s = &r->sm[sm];
     unsigned kind = wg_trace_kind_of(word0), flags = wg_trace_flags(word0), n = wg_trace_recorded(word0);
-    unsigned lines = wg_trace_lines(word0) + 1, sectors = wg_trace_sectors(word0);
+    unsigned cost = wg_trace_cost(word0), sectors = wg_trace_sectors(word0);
     uint32_t site = wg_trace_site(word0);
     struct wg_traffic *t = &r->res.site[site < r->l.nsites ? site : r->l.nsites];
-    uint64_t data = (sectors + 3) / 4, tags = (lines + 3) / 4, cost = later(data, tags);
     s->lsu = later(s->lsu, w->t) + cost;
     r->res.busy_lsu += (double)cost;
     uint64_t at = s->lsu, ready = at;
@@ -252,7 +251,7 @@ static void access(struct wg_replay *r, unsigned sm, unsigned slot, struct rwarp
             wg_cache_fetched(r->c, sm, line, arrive);
         ready = later(ready, arrive);
     }
-    if (kind >= WG_TRACE_ATOM && n == lines && sectors > touched) { /* the same sectors once more */
+    if (kind >= WG_TRACE_ATOM && (flags & WG_TRACE_WHOLE) && sectors > touched) { /* the same sectors once more */
         *(kind == WG_TRACE_ATOM ? &t->l2_atom : &t->l2_red) += sectors - touched;
         t->l2_atomic_hit += sectors - touched;
         s->port += (uint64_t)(sectors - touched) * r->port_cost << r->level;

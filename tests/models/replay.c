@@ -21,7 +21,7 @@ static void event(struct wg_trace_block *b, unsigned warp, unsigned kind, uint32
     struct wg_warp_trace *w = &b->warp[warp];
     uint64_t *v = wg_trace_room(b, w, 3);
     assert_non_null(v);
-    v[0] = wg_trace_word0(kind, 0, memory, 0, memory ? (unsigned)__builtin_popcount(sectors) : 0, use, 1);
+    v[0] = wg_trace_word0(kind, WG_TRACE_WHOLE, memory, 1, memory ? (unsigned)__builtin_popcount(sectors) : 0, use, 1);
     v[1] = wg_trace_word1(slots, alone, 0);
     v[2] = wg_trace_line(line, sectors, sectors, false);
     w->n += memory ? 3 : 2;
