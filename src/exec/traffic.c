@@ -2,7 +2,6 @@
  * them. */
 #include "exec/traffic.h"
 #include "model/occupancy.h"
-#include "model/pressure.h"
 #include "model/registers.h"
 #include <stdlib.h>
 
@@ -28,18 +27,14 @@ static void find_shared(const struct wg_kernel_code *kc, uint8_t *shared)
         }
 }
 
-static unsigned registers_of(const struct wg_run *r, const struct wg_kernel *k)
+static unsigned registers_of(const struct wg_run *r, struct wg_kernel *k)
 {
-    struct wg_pressure p;
-    struct wg_register_estimate e;
-    unsigned sm = wg_run_cc(r);
-    if (wg_pressure(k->fn, &p) != WG_OK)
-        return 32;
-    wg_register_estimate(k->fn, &p, sm, &e);
-    return wg_registers_at_launch(sm, e.likely ? e.likely : 32);
+    struct wg_registers regs;
+    wg_kernel_registers(k, &regs);
+    return wg_registers_at_launch(wg_run_cc(r), regs.likely ? regs.likely : 32);
 }
 
-bool wg_traffic_open(struct wg_run *r, const struct wg_kernel *k)
+bool wg_traffic_open(struct wg_run *r, struct wg_kernel *k)
 {
     struct wg *g = r->g;
     if (!r->kc->traced)

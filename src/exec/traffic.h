@@ -5,7 +5,7 @@
 #include "model/replay.h"
 
 /* Opens the replay of r when the device models caches; false: no memory. */
-bool wg_traffic_open(struct wg_run *r, const struct wg_kernel *k);
+bool wg_traffic_open(struct wg_run *r, struct wg_kernel *k);
 /* A block begins, or has ended; begin gives its warps a trace. false: no memory. */
 bool wg_traffic_begin(struct wg_block *b);
 void wg_traffic_end(struct wg_block *b);

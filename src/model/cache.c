@@ -22,10 +22,10 @@ struct l2_set {
     uint8_t valid[L2_WAYS], dirty[L2_WAYS]; /* bit k: sector k */
     uint32_t epoch, clock;
 };
-struct pending { uint32_t tag, sectors; uint64_t ready; }; /* a read on its way for the SMs of one path */
+struct pending { uint32_t tag, sectors, sharers; uint64_t ready; }; /* a read on its way for the SMs of one path */
 
 struct wg_caches {
-    unsigned sms, group, parts, l1_ways;
+    unsigned sms, npaths, parts, l1_ways;
     uint32_t l2_sets;         /* of one part */
     uint32_t l1_epoch, l2_epoch;
     struct l1_set *l1;        /* [sm][set] */
@@ -33,9 +33,16 @@ struct wg_caches {
     struct pending *path;     /* [group][slot] */
 };
 
-/* Which SMs share a path, and which part of the L2 is theirs. */
-enum { PATH_SMS = 4 };
-static unsigned path_of(const struct wg_caches *c, unsigned sm) { return sm / c->group; }
+/* SMs are numbered in the order in which they get the first blocks: GPC by GPC. The SMs of one GPC share a path to the L2,
+ * on which one read serves at most four of them: tools/hw_time/data/pairs.ncu.csv, where any two SMs of a GPC needed one
+ * read, and 2, 4, 8 and 16 of them 1, 1, 2 and 4. */
+enum { SHARERS = 4 };
+unsigned wg_cache_paths(const struct wg_gpu *gpu)
+{
+    unsigned sms = gpu->sms > 0 ? (unsigned)gpu->sms : 1, gpcs = gpu->gpcs > 0 ? (unsigned)gpu->gpcs : (sms + 15) / 16;
+    return gpcs < sms ? gpcs : sms;
+}
+static unsigned path_of(const struct wg_caches *c, unsigned sm) { return sm * c->npaths / c->sms; }
 static unsigned part_of(const struct wg_caches *c, unsigned sm) { return c->parts > 1 ? path_of(c, sm) & 1 : 0; }
 
 struct wg_caches *wg_caches_open(const struct wg_gpu *gpu)
@@ -44,14 +51,14 @@ struct wg_caches *wg_caches_open(const struct wg_gpu *gpu)
     if (!c)
         return NULL;
     c->sms = gpu->sms > 0 ? (unsigned)gpu->sms : 1;
-    c->group = PATH_SMS;
+    c->npaths = wg_cache_paths(gpu);
     c->parts = gpu->l2_partitions > 1 ? 2 : 1;
     double bytes = gpu->l2_bytes > 0 ? gpu->l2_bytes : 4 << 20;
     c->l2_sets = (uint32_t)(bytes / c->parts / (128.0 * L2_WAYS)) / SAMPLE_SETS * SAMPLE_SETS;
     c->l2_sets = c->l2_sets ? c->l2_sets : SAMPLE_SETS;
     c->l1 = wg_calloc((size_t)c->sms * L1_SETS, sizeof *c->l1);
     c->l2 = wg_calloc((size_t)c->parts * c->l2_sets, sizeof *c->l2);
-    c->path = wg_calloc(((size_t)c->sms / c->group + 1) * PATH_SLOTS, sizeof *c->path);
+    c->path = wg_calloc((size_t)c->npaths * PATH_SLOTS, sizeof *c->path);
     if (!c->l1 || !c->l2 || !c->path) {
         wg_caches_close(c);
         return NULL;
@@ -77,7 +84,7 @@ void wg_caches_begin(struct wg_caches *c, uint64_t l1_bytes, bool keep)
     c->l1_epoch++;
     if (!keep || !c->l2_epoch)
         c->l2_epoch++;
-    memset(c->path, 0, ((size_t)c->sms / c->group + 1) * PATH_SLOTS * sizeof *c->path);
+    memset(c->path, 0, (size_t)c->npaths * PATH_SLOTS * sizeof *c->path);
 }
 
 uint64_t wg_cache_local_line(unsigned sm, unsigned slot, uint64_t k)
@@ -231,7 +238,9 @@ enum wg_cache_level wg_cache_load(struct wg_caches *c, unsigned sm, uint64_t tim
     if (!miss)
         return WG_CACHE_L1;
     struct pending *p = &c->path[(size_t)path_of(c, sm) * PATH_SLOTS + (h >> 6) % PATH_SLOTS];
-    if (p->tag == tag && time < p->ready) {
+    bool shared = p->tag == tag && time < p->ready && p->sharers < SHARERS;
+    if (shared) {
+        p->sharers++;
         if (!(miss & ~p->sectors)) {
             *ready = p->ready;
             return WG_CACHE_L2;
@@ -239,11 +248,10 @@ enum wg_cache_level wg_cache_load(struct wg_caches *c, unsigned sm, uint64_t tim
         miss &= ~p->sectors;
     }
     enum wg_cache_level level = l2_read(c, part_of(c, sm), h, tag, miss, t);
-    if (p->tag == tag && time < p->ready) {
+    if (shared)
         p->sectors |= miss;
-    } else {
-        *p = (struct pending){tag, miss, 0};
-    }
+    else
+        *p = (struct pending){tag, miss, 1, 0};
     return level;
 }
 

@@ -30,6 +30,7 @@ struct wg_traffic {
 };
 
 struct wg_caches;
+unsigned wg_cache_paths(const struct wg_gpu *gpu); /* to the L2; SM s is on path s * paths / SMs */
 struct wg_caches *wg_caches_open(const struct wg_gpu *gpu); /* NULL: no memory */
 void wg_caches_close(struct wg_caches *c);                  /* NULL is fine */
 /* A launch begins: L1s of l1_bytes, empty; the L2 empty too unless keep. */

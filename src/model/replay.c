@@ -62,7 +62,7 @@ struct wg_replay {
     struct rwarp **by_id;
     struct wg_replay_result res;
     double loads, stalls; /* sampled loads and what they waited: for the ones left out */
-    uint64_t last_end;
+    uint64_t last_end, dispatched; /* dispatched: when the last block started, fixed point */
 };
 
 static double or_else(double v, double d) { return v > 0 ? v : d; }
@@ -76,8 +76,8 @@ struct wg_replay *wg_replay_open(struct wg_caches *c, const struct wg_replay_lau
     r->l = *l;
     r->c = c;
     r->nsm = g->sms > 0 ? (unsigned)g->sms : 1;
-    r->per_path = 4;
-    r->npaths = (r->nsm + r->per_path - 1) / r->per_path;
+    r->npaths = wg_cache_paths(g);
+    r->per_path = (r->nsm + r->npaths - 1) / r->npaths;
     double mhz = or_else(l->clock_mhz, 1500), scale = mhz / or_else(g->latency_clock_mhz, mhz);
     r->l1_lat = (uint64_t)or_else(g->l1_latency, 33);
     r->smem_lat = (uint64_t)or_else(g->smem_latency, 29);
@@ -368,6 +368,9 @@ static void start_block(struct wg_replay *r, unsigned sm, unsigned place, uint64
         r->ended++;
         return;
     }
+    /* the device starts a block every 1.2 cycles: empty grids of 4,224 to 67,584 blocks, tools/hw_time/data/launches.ncu.csv */
+    r->dispatched = later(r->dispatched, t << FIX) + (uint64_t)(1.2 * (1 << FIX));
+    t = later(t, r->dispatched >> FIX);
     *b = (struct rblock){.trace = x, .live = x->nwarps, .end = t};
     b->wavefronts = x->slots ? (x->shared_wavefronts << FIX) / x->slots : 0;
     if (!s->resident++)
@@ -429,10 +432,11 @@ static bool place_if_due(struct wg_replay *r, uint32_t id, uint64_t begin)
 
 static void run_path(struct wg_replay *r, unsigned path, uint64_t begin)
 {
-    unsigned per_sm = r->l.blocks_per_sm * r->l.nwarps, first = path * r->per_path, count = 0;
+    unsigned per_sm = r->l.blocks_per_sm * r->l.nwarps, count = 0;
+    unsigned first = (path * r->nsm + r->npaths - 1) / r->npaths, end = ((path + 1) * r->nsm + r->npaths - 1) / r->npaths;
     memset(r->head, 0, sizeof r->head);
     memset(r->map, 0, sizeof r->map);
-    for (unsigned x = 0; x < r->per_path && first + x < r->nsm; x++) {
+    for (unsigned x = 0; first + x < end; x++) {
         struct rsm *s = &r->sm[first + x];
         for (unsigned k = 0; k < per_sm; k++) {
             uint32_t id = x * per_sm + k;

@@ -136,6 +136,12 @@ static void sms_of_one_path_share_a_read_on_its_way(void **state)
     assert_int_equal(t.l2_read, 8);
     wg_cache_load(c, 64, 500, 77, 15, 0, &t, &ready); /* another path */
     assert_int_equal(t.l2_read, 12);
+    memset(&t, 0, sizeof t);
+    for (unsigned sm = 0; sm < 16; sm++) { /* as measured: 16 SMs of one GPC need 4 reads */
+        wg_cache_load(c, sm, 100, 78, 15, 0, &t, &ready);
+        wg_cache_fetched(c, sm, 78, 800);
+    }
+    assert_int_equal(t.l2_read, 16);
     wg_caches_close(c);
 }
 
