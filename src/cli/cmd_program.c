@@ -27,6 +27,9 @@ struct started {
     uint64_t seed, errors; /* errors: findings of that severity so far */
     bool gate;             /* a condition of --fail-if was met, or the baseline was better */
     struct wg_built built; /* of a .cu; zero otherwise */
+    struct wg_arena arena;
+    const struct wg_gpu *gpu;
+    const char *device;       /* --device; a device file by its full path, for the program may change folders */
     char preload[4096 + 128]; /* what must be loaded first, or "" */
 };
 
@@ -57,13 +60,11 @@ static int build(struct started *s, const char *source)
 {
     const struct wg_cli *o = s->o;
     char library[sizeof s->lib + 32], err[1024] = "", sm[32] = "";
-    const struct wg_gpu *gpu = wg_gpu_find(o->device ? o->device : "H200");
     snprintf(library, sizeof library, "%s/" OUR_LIBRARY, s->lib);
-    if (gpu)
-        snprintf(sm, sizeof sm, "sm_%u%u", gpu->cc->major, gpu->cc->minor);
+    snprintf(sm, sizeof sm, "sm_%u%u", s->gpu->cc->major, s->gpu->cc->minor);
     const struct wg_build_options opt = {.size = sizeof opt, .compiler = o->compiler, .sources = &source, .nsources = 1,
                                          .args = o->build_arg.v, .nargs = o->build_arg.n, .include = s->include,
-                                         .library = library, .sm = *sm ? sm : NULL};
+                                         .library = library, .sm = sm};
     enum wg_status e = wg_build(&opt, &s->built, err, sizeof err);
     return e == WG_OK ? WG_EXIT_OK : wg_cli_error(WG_EXIT_INPUT, "%s", err);
 }
@@ -90,7 +91,7 @@ static bool environment(const struct started *s)
         if (s->tools >> k & 1)
             snprintf(tools + strlen(tools), sizeof tools - strlen(tools), "%s%s", *tools ? "," : "", names[k]);
     snprintf(profile, sizeof profile, "%s/%%p.wgprof", s->dir);
-    struct wg_env e = {.profile = profile, .device = (char *)o->device,
+    struct wg_env e = {.profile = profile, .device = (char *)s->device,
                        .compiler = s->built.program ? (char *)s->built.compiler : NULL, .jobs = o->jobs,
                        .tools = *tools ? tools : NULL, .seed = s->seed,
                        .schedule = s->schedule ? (char *)schedules[s->schedule] : NULL, .no_counters = o->no_counters, .as_written = o->as_written, .ptxas = o->ptxas ? (char *)o->ptxas : "auto", .any_block_order = o->any_block_order,
@@ -298,29 +299,57 @@ static int built_or_not(struct started *s, const char *path, char **argv)
     return code;
 }
 
-int wg_cli_program(const struct wg_cli *o)
+/* A device nobody knows is refused here: a program that never looks for one would not notice. */
+static int find_device(struct started *s)
 {
-    struct started s = {.o = o, .dir = "/tmp/warpgrind-XXXXXX"};
+    struct wg_diag d = {0};
+    s->device = s->o->device;
+    enum wg_status e = wg_gpu_open(s->device ? s->device : "H200", &s->arena, &s->gpu, &d);
+    if (e != WG_OK)
+        return wg_cli_error(e == WG_NOT_FOUND ? WG_EXIT_USAGE : WG_EXIT_INPUT, "%s", d.text);
+    char *full = s->gpu->file ? realpath(s->device, NULL) : NULL;
+    if (full)
+        s->device = wg_arena_str(&s->arena, full, strlen(full));
+    free(full);
+    return s->device || !s->o->device ? WG_EXIT_OK : wg_cli_error(WG_EXIT_INPUT, "out of memory");
+}
+
+static int program(struct started *s)
+{
+    const struct wg_cli *o = s->o;
     const char *path = o->rest.v[0];
-    if (!wg_cli_tools(o, &s.tools) || !wg_cli_schedule(o, &s.schedule, &s.seed))
+    if (!wg_cli_tools(o, &s->tools) || !wg_cli_schedule(o, &s->schedule, &s->seed))
         return WG_EXIT_USAGE;
+    if (!wg_cli_page_check(o) || !wg_cli_launches_check(o))
+        return WG_EXIT_USAGE;
+    int unknown = find_device(s);
+    if (unknown)
+        return unknown;
     if (o->racecheck_report && strcmp(o->racecheck_report, "analysis") && strcmp(o->racecheck_report, "hazard") &&
         strcmp(o->racecheck_report, "all"))
         return wg_cli_error(WG_EXIT_USAGE, "--racecheck-report is analysis, hazard or all, not \"%s\"", o->racecheck_report);
     if (access(path, F_OK))
         return wg_cli_error(WG_EXIT_INPUT, "cannot read %s: %s", path, strerror(errno));
-    if (!find_library(&s))
+    if (!find_library(s))
         return wg_cli_error(WG_EXIT_INPUT, "cannot find our " OUR_LIBRARY " beside the warpgrind program");
     char **argv = calloc(o->rest.n + 1, sizeof *argv);
-    if (!argv || !mkdtemp(s.dir)) {
+    if (!argv || !mkdtemp(s->dir)) {
         free(argv);
         return wg_cli_error(WG_EXIT_OUTPUT, "cannot make a folder in /tmp: %s", strerror(errno));
     }
     for (size_t i = 0; i < o->rest.n; i++)
         argv[i] = (char *)o->rest.v[i];
-    int code = built_or_not(&s, path, argv);
-    wg_build_remove(&s.built);
-    remove_dir(s.dir);
+    int code = built_or_not(s, path, argv);
+    wg_build_remove(&s->built);
+    remove_dir(s->dir);
     free(argv);
+    return code;
+}
+
+int wg_cli_program(const struct wg_cli *o)
+{
+    struct started s = {.o = o, .dir = "/tmp/warpgrind-XXXXXX"};
+    int code = program(&s);
+    wg_arena_free(&s.arena);
     return code;
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PROGRAM = WG_CLI_P }; /* the options of `warpgrind PROGRAM` */
+enum { PROGRAM = WG_CLI_P | WG_CLI_M }; /* the options of `warpgrind PROGRAM` */
 
 /* Options whose value is a file or folder. */
 static bool of_file(const struct wg_option *p) { return p->arg && (strstr(p->arg, "FILE") || !strcmp(p->arg, "PATH")); }

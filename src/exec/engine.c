@@ -37,6 +37,8 @@ enum wg_status wg_open(const struct wg_options *opt, struct wg **out, char *err,
     if (s == WG_OK)
         s = wg_profile_builder_init(&g->profile, "");
     if (s == WG_OK)
+        g->profile.profile.device_file = wg_profile_string(&g->profile, g->gpu->file);
+    if (s == WG_OK)
         s = wg_memory_alloc(g, PARAM_MAX + 4, 256, true, &g->params);
     if (s == WG_OK)
         s = wg_memory_alloc(g, 256, 256, true, &g->workspace);

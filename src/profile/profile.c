@@ -122,6 +122,7 @@ enum wg_status wg_profile_builder_init(struct wg_profile_builder *b, const char 
     b->profile.version = WG_PROFILE_VERSION;
     b->profile.tool_version = "warpgrind " WARPGRIND_VERSION;
     b->profile.program = wg_profile_string(b, program);
+    b->profile.device_file = "";
     return b->arena.failed ? WG_NO_MEMORY : WG_OK;
 }
 

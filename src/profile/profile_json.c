@@ -202,6 +202,13 @@ static json_t *launch(const struct wg_launch_result *l, bool *ok)
     if (l->machine && l->machine <= WG_MACHINE_PTXAS)
         put_text(o, "machine", wg_profile_machines[l->machine], ok);
     put_number(o, "merged_sites", l->merged_sites, ok);
+    if (l->uncounted) {
+        json_t *names = json_array();
+        for (unsigned c = 0; c < WG_C_COUNT; c++)
+            if (l->uncounted >> c & 1)
+                append(names, json_string(wg_counter_name(c)), ok);
+        put(o, "uncounted", names, ok);
+    }
     for (unsigned c = 0; c < WG_C_COUNT; c++)
         put_number(total, wg_counter_name(c), l->total[c], ok);
     put(o, "total", total, ok);
@@ -257,6 +264,7 @@ static json_t *to_json(const struct wg_profile *p)
     put(root, "version", json_integer(WG_PROFILE_VERSION), &ok);
     put_text(root, "tool_version", p->tool_version, &ok);
     put_text(root, "program", p->program, &ok);
+    put_text(root, "device_file", p->device_file, &ok);
     for (unsigned c = 0; c < WG_C_COUNT; c++)
         append(names, json_string(wg_counter_name(c)), &ok);
     put(root, "counters", names, &ok);

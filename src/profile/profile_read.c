@@ -297,6 +297,23 @@ static void sites(struct reader *r, const json_t *o, struct wg_launch_result *l,
     worst(r, member(r, o, "worst", JSON_ARRAY), l);
 }
 
+/* Counters that are no column of the file, and those that the launch names. */
+static uint64_t uncounted(struct reader *r, const json_t *o)
+{
+    uint64_t set = (WG_C_COUNT < 64 ? (uint64_t)1 << WG_C_COUNT : 0) - 1;
+    const json_t *names = member(r, o, "uncounted", JSON_ARRAY);
+    for (size_t i = 0; i < r->ncolumns; i++)
+        if (r->column[i] >= 0)
+            set &= ~((uint64_t)1 << r->column[i]);
+    for (size_t i = 0; i < json_array_size(names) && r->status == WG_OK; i++) {
+        const json_t *name = element(r, names, i, JSON_STRING, "uncounted counter");
+        for (unsigned c = 0; name && c < WG_C_COUNT; c++)
+            if (!strcmp(json_string_value(name), wg_counter_name(c)))
+                set |= (uint64_t)1 << c;
+    }
+    return set;
+}
+
 static void launch(struct reader *r, const json_t *o, size_t index, const struct code *code, size_t ncode)
 {
     struct wg_launch_result *l = &r->o->p.launches[index];
@@ -332,6 +349,7 @@ static void launch(struct reader *r, const json_t *o, size_t index, const struct
     l->one_worker = get_bool(r, o, "one_worker");
     l->machine = (uint8_t)get_word(r, o, "machine", wg_profile_machines, WG_MACHINE_PTXAS + 1, WG_MACHINE_NONE, WG_MACHINE_NONE);
     l->merged_sites = get_number(r, o, "merged_sites", UINT64_MAX);
+    l->uncounted = uncounted(r, o);
     sites(r, o, l, index, code, ncode);
     l->findings = findings(r, o, "findings", &l->nfindings);
     if (r->status != WG_OK)
@@ -387,6 +405,7 @@ static void all(struct reader *r, const json_t *root)
     p->version = (uint32_t)json_integer_value(version);
     p->tool_version = get_text(r, root, "tool_version");
     p->program = get_text(r, root, "program");
+    p->device_file = get_text(r, root, "device_file");
     columns(r, root);
     const json_t *list = member(r, root, "sources", JSON_ARRAY);
     p->nsources = json_array_size(list);

@@ -32,8 +32,7 @@ enum wg_status wg_view_open(const struct wg_profile *p, bool fold, struct wg_are
 
 enum wg_fidelity wg_view_fidelity(enum wg_metric m, const struct wg_launch_result *l)
 {
-    enum wg_fidelity f = wg_metric_fidelity(m, l);
-    return f == WG_FIDELITY_EXACT && l->merged_sites && !wg_metric_infos[m].of_launch ? WG_FIDELITY_MODELLED : f;
+    return wg_metric_fidelity(m, l);
 }
 
 static struct wg_figure figure(const struct wg_group *g, const struct wg_site *const *sites, size_t n, bool line,

@@ -1,4 +1,5 @@
 """Whole runs: a .cu built and started, its own input, output and status untouched, the report beside them."""
+import csv
 import glob
 import json
 import os
@@ -90,6 +91,35 @@ class Program(unittest.TestCase):
         self.assertEqual((code, err), (0, "to stderr\n"))
         with open(os.path.join(DIR, "log")) as f:
             self.assertIn("counting was off", f.read())
+
+    def test_pages_as_nsight_compute_has_them(self):
+        code, out, err = run("--metrics", "launch__grid_size,l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "--page", "raw",
+                             "--csv", "--print-units", "base", "-o", "ncu.wgprof", "./kept", "hello")
+        self.assertEqual((code, err), (0, "to stderr\n"))
+        self.assertTrue(out.startswith("[hello]"))  # the program's own output, then the table
+        rows = list(csv.reader(out[len("[hello]"):].split("\n")))
+        self.assertEqual(rows[0][-2:], ["launch__grid_size", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"])
+        self.assertEqual((rows[2][0], rows[2][2], rows[2][-2:]), ("0", "kept", ["2", "4"]))
+        code, again, err = run("-i", "ncu.wgprof", "--csv", "--metrics", "launch__grid_size")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn('"launch__grid_size","","2"', again)
+
+    def test_a_device_of_ones_own(self):
+        with open(os.path.join(DIR, "mine.gpu"), "w") as f:
+            f.write("base = H200\nname = mine\nsms = 3\n")
+        code, out, err = run("--device", "mine.gpu", "-o", "mine.wgprof", "--metrics", "launch__sm_count", "--csv", "./kept")
+        self.assertEqual(code, 0, err)
+        self.assertIn('"launch__sm_count","SM","3"', out)
+        os.remove(os.path.join(DIR, "mine.gpu"))  # the profile holds what it needs
+        self.assertIn('"launch__sm_count","SM","3"', run("-i", "mine.wgprof", "--metrics", "launch__sm_count", "--csv")[1])
+        code, out, err = run("--device", "mine.gpu", "./kept")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("cannot read device file mine.gpu", err)
+        with open(os.path.join(DIR, "bad.gpu"), "w") as f:
+            f.write("base = H200\nsmss = 3\n")
+        code, out, err = run("--device", "bad.gpu", "./kept")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("did you mean sms", err)
 
     def test_a_process_of_a_process(self):
         code, out, err = run("-o", "f.%p.wgprof", "./kept", "fork", "5")
