@@ -25,6 +25,7 @@ struct wg_matrix_rule {
 };
 
 #define wg_matrix_rule_of WG_ISA_NAME(wg_matrix_rule_of)
+#define wg_matrix_rule_wgmma WG_ISA_NAME(wg_matrix_rule_wgmma)
 #define wg_matrix_float WG_ISA_NAME(wg_matrix_float)
 #define wg_matrix_int WG_ISA_NAME(wg_matrix_int)
 #define wg_matrix_bits WG_ISA_NAME(wg_matrix_bits)
@@ -32,6 +33,8 @@ struct wg_matrix_rule {
 #define wg_matrix_count WG_ISA_NAME(wg_matrix_count)
 
 struct wg_matrix_rule wg_matrix_rule_of(unsigned cc, unsigned ta, unsigned tb, unsigned tc, unsigned td, bool sat);
+/* wgmma's: as mma's but for fp8, see above. */
+struct wg_matrix_rule wg_matrix_rule_wgmma(unsigned cc, unsigned ta, unsigned tb, unsigned td, bool sat);
 /* d = a b + c. m rows; n columns, a multiple of 8; k of b; depth of a: less than k when sparse, then sel[row][x] is the k
  * that element x of the row meets, otherwise NULL. d may be c. */
 void wg_matrix_float(struct wg_matrix_acc *d, const struct wg_matrix_raw *a, const struct wg_matrix_raw *b,

@@ -43,7 +43,7 @@ static bool set_field(struct wg_instr *in, enum wg_field f, int value)
     }
     /* What the first value already says: cp.async reads global memory; a 1-bit product always counts bits. */
     return (f == WG_FIELD_SPACE && in->op == WG_OP_CP_ASYNC && v == WG_SPACE_GLOBAL) ||
-           (f == WG_FIELD_BOOL && (in->op == WG_OP_MMA || in->op == WG_OP_WMMA_MMA) && v == WG_BOOL_POPC);
+           (f == WG_FIELD_BOOL && (in->op == WG_OP_MMA || in->op == WG_OP_WMMA_MMA || in->op == WG_OP_WGMMA) && v == WG_BOOL_POPC);
 }
 
 static bool take_modifier(struct wg_instr *in, const char *s, size_t n)
