@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <warpgrind/warpgrind.h>
+#include <warpgrind/profile.h>
 
 static struct wg *open_device(unsigned tools)
 {
@@ -45,6 +45,17 @@ static enum wg_status run_ptx(struct wg *g, const char *name, const char *ptx, u
         printf("%s: %s: %s\n", name, wg_status_text(st), wg_error(g));
     wg_module_unload(m);
     return st;
+}
+/* What the checks have found in all launches, said. */
+static inline unsigned findings(struct wg *g)
+{
+    const struct wg_profile *p = wg_get_profile(g);
+    unsigned n = 0;
+    for (size_t l = 0; l < p->nlaunches; l++)
+        for (size_t k = 0; k < p->launches[l].nfindings; k++)
+            if (!n++)
+                printf("%s: %s: %s\n", p->launches[l].module, p->launches[l].findings[k].id, p->launches[l].findings[k].message);
+    return n;
 }
 static inline uint32_t draw(uint64_t *s) /* splitmix64 */
 {

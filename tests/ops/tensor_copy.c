@@ -181,8 +181,7 @@ static unsigned tensors(unsigned tools, unsigned trials, bool multicast)
             failed++;
         }
     }
-    struct wg_profile *p = wg_get_profile(g);
-    (void)p;
+    failed += findings(g);
     wg_close(g);
     return failed;
 }
@@ -271,14 +270,16 @@ static unsigned bulks(unsigned tools)
             if (out[b * 64 + k] != copied || (sum != (first > 40 ? first : 40) && sum != (second > 40 ? second : 40)))
                 printf("block %u, word %u: %u, sum %u\n", b, k, out[b * 64 + k], sum), failed++;
         }
+    failed += findings(g);
     wg_close(g);
     return failed != 0;
 }
 
 int main(void)
 {
-    unsigned failed = bad_maps() + bulks(0) + bulks(WG_TOOL_MEMCHECK | WG_TOOL_INITCHECK) + tensors(0, 150, false) +
-                      tensors(0, 20, true) + tensors(WG_TOOL_MEMCHECK | WG_TOOL_RACECHECK, 10, false);
+    unsigned failed = bad_maps() + bulks(0) + bulks(WG_TOOL_MEMCHECK | WG_TOOL_INITCHECK | WG_TOOL_RACECHECK | WG_TOOL_SYNCCHECK) + tensors(0, 150, false) +
+                      tensors(0, 20, true) + tensors(WG_TOOL_MEMCHECK | WG_TOOL_RACECHECK | WG_TOOL_INITCHECK, 12, false) +
+                      tensors(WG_TOOL_MEMCHECK | WG_TOOL_RACECHECK | WG_TOOL_INITCHECK, 6, true);
     printf("%u failed\n", failed);
     return failed != 0;
 }
