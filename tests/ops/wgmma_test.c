@@ -1,5 +1,6 @@
-/* wgmma_test.c - wgmma of every type, layout and swizzle on small integers, whose sums are exact in every type, against
- * sums of ordinary integers; operands are laid out as tensor copies leave them. */
+/* wgmma_test.c [--bits] - wgmma of every type, layout and swizzle on small integers, whose sums are exact in every type, against
+ * sums of ordinary integers; operands are laid out as tensor copies leave them. --bits: says what products of random values
+ * are, bit by bit, to be compared with a GPU's (tools/hopper). */
 #include "launch.h"
 
 enum { SHARED = 65536, M = 64, N = 64, KS = 4 }; /* KS steps of K each along a row of operands */
@@ -170,12 +171,47 @@ static unsigned trial(struct wg *g, const uint64_t *mem, const struct type *t, u
     return bad != 0;
 }
 
-int main(void)
+/* Random finite values of every size, rounding and all. */
+static void bits(struct wg *g, const uint64_t *mem, const struct type *t)
+{
+    uint64_t seed = 77, hash = 1469598103934665603ull, args[4] = {mem[0], mem[1], mem[2], mem[3]};
+    uint64_t *descs = (uint64_t *)mem[2];
+    unsigned kall = KS * t->k, nd = !strcmp(t->acc, "f16") ? N / 4 : N / 2;
+    for (unsigned k = 0; k < SHARED / 4; k++) {
+        uint32_t v = draw(&seed) << 1 ^ draw(&seed);
+        if (t->bits == 16) /* exponents near the middle */
+            v = (v & 0x87ff87ff) | (!strcmp(t->name, "f16") ? 0x30003000 : 0x38003800);
+        else if (t->bits == 32)
+            v = (v & 0x83ffe000) | 0x38000000;
+        else if (t->acc[0] == 'f') /* no NaN, no infinity */
+            v &= !strcmp(t->name, "e4m3") ? 0xf7f7f7f7 : 0xbfbfbfbf;
+        ((uint32_t *)mem[0])[k] = v;
+    }
+    for (unsigned k = 0; k < KS; k++) {
+        descs[2 * k] = descriptor(0, k * t->k, kall, M, t->bits, 128, 0);
+        descs[2 * k + 1] = descriptor(32768, k * t->k, kall, N, t->bits, 128, 0);
+    }
+    if (run_ptx(g, "wgmma", kernel(t, 0, 0, 0, 0), 1, 128, 0, SHARED, args, 4, WG_OK))
+        return;
+    for (unsigned k = 0; k < 128 * nd; k++)
+        hash = (hash ^ ((uint32_t *)mem[1])[k]) * 1099511628211ull;
+    printf("%s.%s %016llx", t->acc, t->name, (unsigned long long)hash);
+    for (unsigned k = 0; k < 6; k++)
+        printf(" %08x", ((uint32_t *)mem[1])[k * 17]);
+    printf("\n");
+}
+
+int main(int argc, char **argv)
 {
     static const unsigned spans[] = {16, 32, 64, 128};
     struct wg *g = open_device(0);
     uint64_t mem[4] = {buffer(g, SHARED), buffer(g, 128 * 128 * 4), buffer(g, 256), buffer(g, KS * 2048)};
     unsigned failed = 0, n = 0;
+    if (argc > 1 && !strcmp(argv[1], "--bits")) {
+        for (unsigned k = 0; k < sizeof types / sizeof *types; k++)
+            bits(g, mem, &types[k]);
+        return 0;
+    }
     for (unsigned k = 0; k < sizeof types / sizeof *types; k++)
         for (unsigned sa = 0; sa < 4; sa++)
             for (unsigned sb = 0; sb < 4; sb++)
