@@ -14,7 +14,9 @@ enum wg_tensormap_type {
     WG_TENSORMAP_F16, WG_TENSORMAP_F32, WG_TENSORMAP_F64, WG_TENSORMAP_BF16, WG_TENSORMAP_F32_FTZ,
     WG_TENSORMAP_TF32, WG_TENSORMAP_TF32_FTZ,
 };
-enum wg_tensormap_swizzle { WG_TENSORMAP_PLAIN, WG_TENSORMAP_SWIZZLE_32, WG_TENSORMAP_SWIZZLE_64, WG_TENSORMAP_SWIZZLE_128 };
+enum wg_tensormap_swizzle {
+    WG_TENSORMAP_PLAIN, WG_TENSORMAP_SWIZZLE_32, WG_TENSORMAP_SWIZZLE_64, WG_TENSORMAP_SWIZZLE_128
+};
 /* Arguments of cuTensorMapEncodeTiled, in its order; dimension 0 is the innermost. */
 struct wg_tensormap_tiled {
     unsigned type;              /* enum wg_tensormap_type */

@@ -56,8 +56,8 @@ enum wg_status wg_surface_create(struct wg *g, const struct wg_image *image, uin
 enum wg_status wg_texture_destroy(struct wg *g, uint64_t handle); /* either; INVALID: no live object */
 /* The description of a live object, or NULL. A surface's has only its image. Valid until the next create or destroy. */
 const struct wg_texture *wg_texture_get(const struct wg *g, uint64_t handle);
-/* Bind an object to a module's texture or surface reference (.texref, .surfref); handle 0 unbinds. NOT_FOUND: the module
- * has no such reference. */
+/* Bind an object to a module's texture or surface reference (.texref, .surfref); handle 0 unbinds. NOT_FOUND: there is no
+ * such reference. */
 enum wg_status wg_module_bind(struct wg_module *m, const char *name, uint64_t handle);
 
 #ifdef __cplusplus

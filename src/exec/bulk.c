@@ -1,11 +1,16 @@
-/* bulk.c - cp.async.bulk, cp.reduce.async.bulk, st.async and red.async, lane after lane. They are done at once: the bytes
- * are there, and their mbarrier knows, before the next instruction. A program that waits as it must sees no difference. */
+/* bulk.c - cp.async.bulk, cp.reduce.async.bulk, st.async and red.async, lane after lane. They are done at once: the
+ * bytes are there, and their mbarrier knows, before the next instruction. A program that waits as it must sees no
+ * difference. */
 #include "exec/bulk.h"
 #include "exec/engine.h"
 #include "exec/mbarrier.h"
 
 /* One end of a copy. */
-struct end { char *p; struct wg_block *of; uint64_t at; };
+struct end {
+    char *p;
+    struct wg_block *of;
+    uint64_t at;
+};
 
 /* False after a fault. */
 static bool find(struct wg_warp *w, const struct wg_inst *i, const struct wg_lane_addr *a, bool shared, unsigned lane,
@@ -27,7 +32,8 @@ static bool find(struct wg_warp *w, const struct wg_inst *i, const struct wg_lan
 }
 
 /* Global bytes that one lane moves, 16 at a time; false: the observer forbids it. */
-static bool observe_global(struct wg_warp *w, const struct wg_inst *i, unsigned lane, uint64_t at, uint32_t bytes, bool store)
+static bool observe_global(struct wg_warp *w, const struct wg_inst *i, unsigned lane, uint64_t at, uint32_t bytes,
+                           bool store)
 {
     struct wg_seen s = {.kind = store ? WG_ACCESS_STORE : WG_ACCESS_LOAD, .space = WG_SITE_GLOBAL, .elem = 4, .n = 4};
     uint64_t addr[WG_LANES] = {0};
@@ -61,8 +67,8 @@ static void count(struct wg_warp *w, const struct wg_inst *i, uint64_t global, u
 }
 
 /* Lets every block of the mask have what the first has at `to`; false after a fault. */
-static bool multicast(struct wg_warp *w, const struct wg_inst *i, unsigned lane, const struct end *from, const struct end *to,
-                      uint64_t bar, uint32_t size, uint32_t mask)
+static bool multicast(struct wg_warp *w, const struct wg_inst *i, unsigned lane, const struct end *from,
+                      const struct end *to, uint64_t bar, uint32_t size, uint32_t mask)
 {
     for (uint32_t m = mask & 0xffff; m; m &= m - 1) {
         uint32_t r = (uint32_t)__builtin_ctz(m), n = w->blk->cluster ? w->blk->cluster->n : 1;

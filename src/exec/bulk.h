@@ -5,7 +5,7 @@
 
 /* wg_inst.p. Slots are V slots; 0: absent. */
 struct wg_bulk_desc {
-    struct wg_lane_addr to, from, bar; /* a tensor copy: one of to and from is the tensor map's address, in global memory */
+    struct wg_lane_addr to, from, bar; /* a tensor copy: one of to and from is the map's address, in global memory */
     uint32_t size;                     /* V32: bytes */
     uint32_t mask;                     /* V32: blocks of a multicast */
     uint32_t value[4];                 /* st.async, red.async: what is stored */

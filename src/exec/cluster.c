@@ -7,8 +7,14 @@
 
 void wg_cluster_tell(struct wg_warp *w, const struct wg_inst *i, uint32_t lanes, uint32_t key, bool arrives)
 {
-    const struct wg_seen s = {.kind = arrives ? WG_ACCESS_RED : WG_ACCESS_LOAD, .space = WG_SITE_GLOBAL, .elem = 4, .n = 1,
-                              .strong = true, .acquire = !arrives, .release = arrives, .wide_scope = true};
+    const struct wg_seen s = {.kind = arrives ? WG_ACCESS_RED : WG_ACCESS_LOAD,
+                              .space = WG_SITE_GLOBAL,
+                              .elem = 4,
+                              .n = 1,
+                              .strong = true,
+                              .acquire = !arrives,
+                              .release = arrives,
+                              .wide_scope = true};
     uint64_t at[WG_LANES];
     if (!wg_is_observed(w) || !lanes)
         return;

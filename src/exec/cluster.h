@@ -1,7 +1,7 @@
 /* cluster.h - the blocks of a thread block cluster: their barrier, and how one addresses another's shared memory.
  *
- * An address of shared::cluster is an offset in a block's shared memory with the block's rank plus one in bits 24 and up;
- * 0 there is the block that uses it, so that every address of shared::cta is one of shared::cluster too. */
+ * An address of shared::cluster is an offset in a block's shared memory with the block's rank plus one in bits 24 and
+ * up; 0 there is the block that uses it, so that every address of shared::cta is one of shared::cluster too. */
 #ifndef WG_EXEC_CLUSTER_H
 #define WG_EXEC_CLUSTER_H
 #include "exec/warp.h"

@@ -297,11 +297,15 @@ static void note_order(struct wg_decoder *d, const struct wg_function *f)
         wg_instr_regs(&f->instrs[i], count_use, uses);
     for (uint32_t i = 0; i < f->ninstrs; i++) {
         const struct wg_instr *in = &f->instrs[i];
-        bool shared = in->space == WG_SPACE_SHARED || in->space == WG_SPACE_LOCAL || in->space == WG_SPACE_PARAM;
+        bool shared = in->space == WG_SPACE_SHARED || in->space == WG_SPACE_SHARED_CLUSTER || in->space == WG_SPACE_LOCAL ||
+                      in->space == WG_SPACE_PARAM;
         bool ordered = in->order != WG_ORDER_NONE && in->order != WG_ORDER_WEAK;
         if (shared)
             continue;
         if ((in->op == WG_OP_LD && ordered))
+            d->kc->order_matters = true;
+        if (in->op == WG_OP_CP_REDUCE_TENSOR || /* its type is in the map */
+            (in->op == WG_OP_CP_REDUCE_BULK && in->ntypes && wg_type_infos[in->type[0]].kind == 'F'))
             d->kc->order_matters = true;
         if (in->op == WG_OP_ATOM || in->op == WG_OP_RED) {
             bool used = in->op == WG_OP_ATOM && in->ops[0].kind != WG_OPERAND_SINK &&

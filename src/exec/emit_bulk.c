@@ -56,10 +56,19 @@ static bool reduction_ok(unsigned op, unsigned t)
     if (wg_type_bytes((enum wg_type)t) < 2 || wg_type_bytes((enum wg_type)t) > 8)
         return false;
     switch (op) {
-    case WG_ATOM_ADD: case WG_ATOM_MIN: case WG_ATOM_MAX: return true;
-    case WG_ATOM_INC: case WG_ATOM_DEC: return t == WG_T_U32;
-    case WG_ATOM_AND: case WG_ATOM_OR: case WG_ATOM_XOR: return !f;
-    default: return false;
+    case WG_ATOM_ADD:
+    case WG_ATOM_MIN:
+    case WG_ATOM_MAX:
+        return true;
+    case WG_ATOM_INC:
+    case WG_ATOM_DEC:
+        return t == WG_T_U32;
+    case WG_ATOM_AND:
+    case WG_ATOM_OR:
+    case WG_ATOM_XOR:
+        return !f;
+    default:
+        return false;
     }
 }
 static uint32_t operands(const struct wg_instr *in)
@@ -80,9 +89,9 @@ static void copy(struct wg_emit *e)
     d->has_bar = has(in, "mbarrier::complete_tx::bytes");
     d->to_shared = in->space != WG_SPACE_GLOBAL;
     d->from_shared = from == WG_SPACE_SHARED;
-    if (!only(in, "global shared::cta bulk_group multicast::cluster mbarrier::complete_tx::bytes") || group == d->has_bar ||
-        group == d->to_shared || (group && !d->from_shared) || (cast && (d->from_shared || reduce)) ||
-        n != (group ? 3u : 4u) + cast || (reduce && !d->from_shared)) {
+    if (!only(in, "global shared::cta bulk_group multicast::cluster mbarrier::complete_tx::bytes") ||
+        group == d->has_bar || group == d->to_shared || (group && !d->from_shared) ||
+        (cast && (d->from_shared || reduce)) || n != (group ? 3u : 4u) + cast || (reduce && !d->from_shared)) {
         wg_emit_refuse(e, "this form of bulk copy");
         return;
     }
@@ -118,7 +127,8 @@ static void tensor(struct wg_emit *e)
         if (has(in, word))
             d->rank = (uint8_t)(*p - '0');
     }
-    if (!only(in, "1d 2d 3d 4d 5d tile global shared::cta bulk_group multicast::cluster mbarrier::complete_tx::bytes") ||
+    if (!only(in,
+              "1d 2d 3d 4d 5d tile global shared::cta bulk_group multicast::cluster mbarrier::complete_tx::bytes") ||
         !d->rank || n != (store ? 2u : 3u) + cast || (store && !has(in, "bulk_group")) || (reduce && !store)) {
         wg_emit_refuse(e, in->extra && strstr(in->extra, "im2col") ? "tensor copies in im2col mode"
                                                                    : "this form of tensor copy");
@@ -163,7 +173,8 @@ static void store_async(struct wg_emit *e)
     unsigned n = v->kind == WG_OPERAND_VEC ? v->nelems : 1;
     bool red = in->op == WG_OP_RED_ASYNC;
     if (!only(in, "mbarrier::complete_tx::bytes") || !in->extra || n > 4 || n * wg_type_bytes(t) > 16 ||
-        wg_type_bytes(t) < 4 || in->space != WG_SPACE_SHARED_CLUSTER || (red && (n > 1 || !reduction_ok(in->atom, t)))) {
+        wg_type_bytes(t) < 4 || in->space != WG_SPACE_SHARED_CLUSTER ||
+        (red && (n > 1 || !reduction_ok(in->atom, t)))) {
         wg_emit_refuse(e, "this form of asynchronous store");
         return;
     }
@@ -182,9 +193,19 @@ static void store_async(struct wg_emit *e)
 void wg_emit_bulk(struct wg_emit *e)
 {
     switch (e->in->op) {
-    case WG_OP_CP_BULK: case WG_OP_CP_REDUCE_BULK: copy(e); return;
-    case WG_OP_CP_BULK_TENSOR: case WG_OP_CP_REDUCE_TENSOR: tensor(e); return;
-    case WG_OP_ST_ASYNC: case WG_OP_RED_ASYNC: store_async(e); return;
-    default: return; /* commit, wait and prefetch: such copies are done at once */
+    case WG_OP_CP_BULK:
+    case WG_OP_CP_REDUCE_BULK:
+        copy(e);
+        return;
+    case WG_OP_CP_BULK_TENSOR:
+    case WG_OP_CP_REDUCE_TENSOR:
+        tensor(e);
+        return;
+    case WG_OP_ST_ASYNC:
+    case WG_OP_RED_ASYNC:
+        store_async(e);
+        return;
+    default:
+        return; /* commit, wait and prefetch: such copies are done at once */
     }
 }

@@ -18,16 +18,24 @@ static unsigned find(const char *const *list, unsigned n, const char *p, size_t 
 }
 static const char *const geometries[] = {NULL, "1d", "2d", "3d", "cube", "a1d", "a2d", "acube"};
 static const char *const clamps[] = {"trap", "clamp", "zero"};
-static const char *const queries[WG_QUERY_COUNT] = {
-    "width", "height", "depth", "channel_data_type", "channel_order", "normalized_coords", "array_size", "num_mipmap_levels",
-    "num_samples", "filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2", "force_unnormalized_coords", "memory_layout"};
+static const char *const queries[WG_QUERY_COUNT] = {"width",         "height",
+                                                    "depth",         "channel_data_type",
+                                                    "channel_order", "normalized_coords",
+                                                    "array_size",    "num_mipmap_levels",
+                                                    "num_samples",   "filter_mode",
+                                                    "addr_mode_0",   "addr_mode_1",
+                                                    "addr_mode_2",   "force_unnormalized_coords",
+                                                    "memory_layout"};
 enum { N_GEOMETRIES = sizeof geometries / sizeof *geometries };
 
 /* Reads the modifiers; false: one of them is not known. */
 static bool read_words(const struct wg_instr *in, struct wg_texture_desc *d, unsigned *width)
 {
-    static const char *const atoms[] = {[WG_ATOM_ADD] = "add", [WG_ATOM_MIN] = "min", [WG_ATOM_MAX] = "max",
-                                        [WG_ATOM_AND] = "and", [WG_ATOM_OR] = "or"};
+    static const char *const atoms[] = {[WG_ATOM_ADD] = "add",
+                                        [WG_ATOM_MIN] = "min",
+                                        [WG_ATOM_MAX] = "max",
+                                        [WG_ATOM_AND] = "and",
+                                        [WG_ATOM_OR] = "or"};
     static const char *const comps[] = {"r", "g", "b", "a"};
     static const char *const widths[] = {NULL, NULL, "v2", NULL, "v4"};
     enum { N_ATOMS = sizeof atoms / sizeof *atoms };
@@ -49,7 +57,8 @@ static bool read_words(const struct wg_instr *in, struct wg_texture_desc *d, uns
             d->clamp = (uint8_t)k;
         else if (in->op == WG_OP_SURED && (k = find(atoms, N_ATOMS, p, len)) < N_ATOMS)
             d->atom = (uint8_t)k;
-        else if ((in->op == WG_OP_TXQ || in->op == WG_OP_SUQ) && (k = find(queries, WG_QUERY_COUNT, p, len)) < WG_QUERY_COUNT)
+        else if ((in->op == WG_OP_TXQ || in->op == WG_OP_SUQ) &&
+                 (k = find(queries, WG_QUERY_COUNT, p, len)) < WG_QUERY_COUNT)
             d->query = (uint8_t)k;
         else if (len == 5 && !memcmp(p, "level", 5))
             d->has_level = true;
@@ -65,10 +74,11 @@ static bool read_words(const struct wg_instr *in, struct wg_texture_desc *d, uns
 }
 
 /* The parts of [object, sampler, {coordinates}]: sets the handle; false after a refusal. */
-static bool object(struct wg_emit *e, const struct wg_operand *m, struct wg_texture_desc *d, const struct wg_operand **coords)
+static bool object(struct wg_emit *e, const struct wg_operand *m, struct wg_texture_desc *d,
+                   const struct wg_operand **coords)
 {
-    struct wg_operand o = {.kind = m->sym ? WG_OPERAND_SYMBOL : WG_OPERAND_REG, .reg = m->reg, .sym = m->sym, .pair = -1,
-                           .sreg = -1};
+    struct wg_operand o = {
+        .kind = m->sym ? WG_OPERAND_SYMBOL : WG_OPERAND_REG, .reg = m->reg, .sym = m->sym, .pair = -1, .sreg = -1};
     const struct wg_operand *last = m->nelems ? &m->elems[m->nelems - 1] : NULL;
     bool sampler = m->nelems == 3 || (m->nelems == 2 && !coords);
     if (m->kind != WG_OPERAND_MEM || m->imm || (m->reg < 0 && !m->sym) || sampler || (coords && m->nelems != 2)) {
@@ -81,7 +91,10 @@ static bool object(struct wg_emit *e, const struct wg_operand *m, struct wg_text
     return true;
 }
 
-static uint32_t elements(const struct wg_operand *o) { return o->kind == WG_OPERAND_VEC ? o->nelems : 1; }
+static uint32_t elements(const struct wg_operand *o)
+{
+    return o->kind == WG_OPERAND_VEC ? o->nelems : 1;
+}
 static const struct wg_operand *element(const struct wg_operand *o, uint32_t k)
 {
     return o->kind == WG_OPERAND_VEC ? &o->elems[k] : o;
@@ -114,7 +127,8 @@ static void components(struct wg_emit *e, const struct wg_operand *o, uint32_t *
 }
 
 /* Registers of the data; false after a refusal. */
-static bool data(struct wg_emit *e, const struct wg_operand *o, struct wg_texture_desc *d, enum wg_type t, unsigned n, bool load)
+static bool data(struct wg_emit *e, const struct wg_operand *o, struct wg_texture_desc *d, enum wg_type t, unsigned n,
+                 bool load)
 {
     d->n = (uint8_t)n;
     d->elem = (uint8_t)wg_type_bytes(t);
@@ -141,7 +155,8 @@ static void texture(struct wg_emit *e, struct wg_texture_desc *d, unsigned width
 {
     const struct wg_instr *in = e->in;
     const struct wg_operand *c;
-    enum wg_type ct = in->ntypes > 1 ? (enum wg_type)in->type[1] : WG_T_F32, t = in->ntypes ? (enum wg_type)in->type[0] : WG_T_NONE;
+    enum wg_type ct = in->ntypes > 1 ? (enum wg_type)in->type[1] : WG_T_F32,
+                 t = in->ntypes ? (enum wg_type)in->type[0] : WG_T_NONE;
     uint32_t at = 2, want = 2 + d->has_level + 2 * d->has_gradient;
     d->integer = ct == WG_T_S32;
     d->packed = t == WG_T_F16X2;
@@ -226,8 +241,16 @@ void wg_emit_texture(struct wg_emit *e)
         return;
     }
     switch (in->op) {
-    case WG_OP_TEX: case WG_OP_TLD4: texture(e, d, width); return;
-    case WG_OP_TXQ: case WG_OP_SUQ: query(e, d); return;
-    default: surface(e, d, width); return;
+    case WG_OP_TEX:
+    case WG_OP_TLD4:
+        texture(e, d, width);
+        return;
+    case WG_OP_TXQ:
+    case WG_OP_SUQ:
+        query(e, d);
+        return;
+    default:
+        surface(e, d, width);
+        return;
     }
 }

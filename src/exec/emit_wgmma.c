@@ -8,13 +8,22 @@ static bool types_ok(const struct wg_wgmma_desc *t)
 {
     bool fp8 = (t->ta == WG_T_E4M3 || t->ta == WG_T_E5M2) && (t->tb == WG_T_E4M3 || t->tb == WG_T_E5M2);
     switch (t->ta) {
-    case WG_T_F16: return t->tb == t->ta && (t->td == WG_T_F16 || t->td == WG_T_F32) && t->k == 16;
-    case WG_T_BF16: return t->tb == t->ta && t->td == WG_T_F32 && t->k == 16;
-    case WG_T_TF32: return t->tb == t->ta && t->td == WG_T_F32 && t->k == 8;
-    case WG_T_E4M3: case WG_T_E5M2: return fp8 && (t->td == WG_T_F16 || t->td == WG_T_F32) && t->k == 32;
-    case WG_T_S8: case WG_T_U8: return (t->tb == WG_T_S8 || t->tb == WG_T_U8) && t->td == WG_T_S32 && t->k == 32;
-    case WG_T_B1: return t->tb == t->ta && t->td == WG_T_S32 && t->k == 256;
-    default: return false;
+    case WG_T_F16:
+        return t->tb == t->ta && (t->td == WG_T_F16 || t->td == WG_T_F32) && t->k == 16;
+    case WG_T_BF16:
+        return t->tb == t->ta && t->td == WG_T_F32 && t->k == 16;
+    case WG_T_TF32:
+        return t->tb == t->ta && t->td == WG_T_F32 && t->k == 8;
+    case WG_T_E4M3:
+    case WG_T_E5M2:
+        return fp8 && (t->td == WG_T_F16 || t->td == WG_T_F32) && t->k == 32;
+    case WG_T_S8:
+    case WG_T_U8:
+        return (t->tb == WG_T_S8 || t->tb == WG_T_U8) && t->td == WG_T_S32 && t->k == 32;
+    case WG_T_B1:
+        return t->tb == t->ta && t->td == WG_T_S32 && t->k == 256;
+    default:
+        return false;
     }
 }
 
@@ -75,7 +84,8 @@ void wg_emit_wgmma(struct wg_emit *e)
     t->nd = (uint16_t)(t->td == WG_T_F16 ? n / 4 : n / 2);
     t->sat = in->flags & WG_FLAG(SATFINITE);
     const struct wg_operand *d = &in->ops[0];
-    if (!types_ok(t) || d->kind != WG_OPERAND_VEC || d->nelems != t->nd || (t->ta == WG_T_B1 && in->boolop != WG_BOOL_AND)) {
+    if (!types_ok(t) || d->kind != WG_OPERAND_VEC || d->nelems != t->nd ||
+        (t->ta == WG_T_B1 && in->boolop != WG_BOOL_AND)) {
         wg_emit_refuse(e, "this form of wgmma");
         return;
     }

@@ -26,7 +26,7 @@ static inline void wg_mbarrier_settle(struct wg_mbarrier *b)
     }
 }
 #ifdef WG_ISA_SUFFIX
-/* Offset in shared memory of a shared or generic address, with the rank of another block; UINT64_MAX: it is elsewhere. */
+/* Offset in shared memory of a shared or generic address, with the rank of another block; UINT64_MAX: elsewhere. */
 static inline uint64_t wg_shared_at(const struct wg_lane_addr *a, uint64_t addr)
 {
     if (a->space == WG_SITE_SHARED)

@@ -2,8 +2,14 @@
 #include "exec/handlers.h"
 #include "exec/lanes.h"
 
-static uint32_t *tops(char *R) { return (uint32_t *)(R + wg_frame_of(R)->code->top_slot); }
-static uint64_t base_of(const struct wg_frame *f) { return f->local_base + ((f->code->local_bytes + 15ull) & ~15ull); }
+static uint32_t *tops(char *R)
+{
+    return (uint32_t *)(R + wg_frame_of(R)->code->top_slot);
+}
+static uint64_t base_of(const struct wg_frame *f)
+{
+    return f->local_base + ((f->code->local_bytes + 15ull) & ~15ull);
+}
 static void put(char *R, const struct wg_inst *i, unsigned l, uint64_t v)
 {
     if (i->bytes == 8)

@@ -5,7 +5,7 @@
 #define MAGIC 0x70616d726f736e74ull /* "tnsormap" */
 struct packed {
     uint64_t magic, address;
-    uint32_t dim[WG_TENSORMAP_DIMS]; /* less one */
+    uint32_t dim[WG_TENSORMAP_DIMS];        /* less one */
     uint32_t stride[WG_TENSORMAP_DIMS - 1]; /* in 16 bytes: they are below 2^40, so that 36 bits are needed */
     uint8_t stride_high[WG_TENSORMAP_DIMS - 1];
     uint8_t box[WG_TENSORMAP_DIMS], step[WG_TENSORMAP_DIMS]; /* box: less one */
@@ -60,8 +60,12 @@ enum wg_status wg_tensormap_encode_tiled(void *map, const struct wg_tensormap_ti
         *why = what ? what : lacks;
     if (what || lacks)
         return what ? WG_INVALID : WG_UNSUPPORTED;
-    struct packed p = {.magic = MAGIC, .address = t->address, .type = (uint8_t)t->type, .rank = (uint8_t)t->rank,
-                       .swizzle = (uint8_t)t->swizzle, .promotion = (uint8_t)t->promotion};
+    struct packed p = {.magic = MAGIC,
+                       .address = t->address,
+                       .type = (uint8_t)t->type,
+                       .rank = (uint8_t)t->rank,
+                       .swizzle = (uint8_t)t->swizzle,
+                       .promotion = (uint8_t)t->promotion};
     for (unsigned k = 0; k < t->rank; k++) {
         p.dim[k] = (uint32_t)(t->dim[k] - 1);
         p.box[k] = (uint8_t)(t->box[k] - 1);

@@ -18,8 +18,8 @@ static const char *bad_image(const struct wg *g, const struct wg_image *m)
     unsigned texel = m->channels * m->bits / 8u;
     if (m->shape > WG_IMAGE_CUBE || m->kind > WG_TEXEL_FLOAT)
         return "the image has no known shape or kind";
-    if ((m->channels != 1 && m->channels != 2 && m->channels != 4) || (m->bits != 8 && m->bits != 16 && m->bits != 32) ||
-        (m->kind == WG_TEXEL_FLOAT && m->bits == 8))
+    if ((m->channels != 1 && m->channels != 2 && m->channels != 4) ||
+        (m->bits != 8 && m->bits != 16 && m->bits != 32) || (m->kind == WG_TEXEL_FLOAT && m->bits == 8))
         return "a texel has 1, 2 or 4 channels of 8, 16 or 32 bits";
     if (m->nlevels < 1 || m->nlevels > WG_IMAGE_LEVELS || m->layers < 1 || (m->shape == WG_IMAGE_CUBE && m->layers % 6))
         return "the image needs 1 to 16 levels and a layer; a cube six faces";
@@ -27,8 +27,8 @@ static const char *bad_image(const struct wg *g, const struct wg_image *m)
         const struct wg_image_level *v = &m->level[k];
         if (!v->width || !v->height || !v->depth)
             return "a level of the image is empty";
-        uint64_t end = (m->layers - 1) * v->layer_bytes + (v->depth - 1) * v->slice_bytes + (v->height - 1) * v->row_bytes +
-                       (uint64_t)v->width * texel;
+        uint64_t end = (m->layers - 1) * v->layer_bytes + (v->depth - 1) * v->slice_bytes +
+                       (v->height - 1) * v->row_bytes + (uint64_t)v->width * texel;
         if (!g->opt.host_addresses && (v->address < g->lo || v->address > g->end || end > g->end - v->address))
             return "the texels are not in device memory";
     }
@@ -62,7 +62,10 @@ static enum wg_status add(struct wg *g, const struct wg_texture *t, bool surface
     *handle = (uint64_t)s->generation << SLOT_BITS | (k + 1);
     return WG_OK;
 }
-enum wg_status wg_texture_create(struct wg *g, const struct wg_texture *t, uint64_t *handle) { return add(g, t, false, handle); }
+enum wg_status wg_texture_create(struct wg *g, const struct wg_texture *t, uint64_t *handle)
+{
+    return add(g, t, false, handle);
+}
 enum wg_status wg_surface_create(struct wg *g, const struct wg_image *image, uint64_t *handle)
 {
     struct wg_texture t = {.image = *image};
@@ -81,7 +84,8 @@ enum wg_status wg_texture_destroy(struct wg *g, uint64_t handle)
     wg_diag_clear(&g->diag);
     struct wg_texture_slot *s = slot_of(g, handle);
     if (!s)
-        return wg_diag_set(&g->diag, WG_INVALID, "0x%llx is no live texture or surface object", (unsigned long long)handle);
+        return wg_diag_set(&g->diag, WG_INVALID, "0x%llx is no live texture or surface object",
+                           (unsigned long long)handle);
     s->live = false;
     return WG_OK;
 }
@@ -109,7 +113,10 @@ enum wg_status wg_module_bind(struct wg_module *m, const char *name, uint64_t ha
 }
 
 /* ---- texels ---- */
-static bool reads_float(const struct wg_texture *t) { return t->image.kind == WG_TEXEL_FLOAT || t->normalized_float; }
+static bool reads_float(const struct wg_texture *t)
+{
+    return t->image.kind == WG_TEXEL_FLOAT || t->normalized_float;
+}
 static uint32_t bits_of_float(float f)
 {
     uint32_t v;
@@ -122,7 +129,10 @@ static float float_of_bits(uint32_t v)
     memcpy(&f, &v, 4);
     return f;
 }
-static float from_srgb(float c) { return c <= 0.04045f ? c / 12.92f : powf((c + 0.055f) / 1.055f, 2.4f); }
+static float from_srgb(float c)
+{
+    return c <= 0.04045f ? c / 12.92f : powf((c + 0.055f) / 1.055f, 2.4f);
+}
 
 static uint32_t channel(const struct wg_texture *t, const char *p, unsigned k)
 {
@@ -151,7 +161,10 @@ static void read_texel(const struct wg_texture *t, uint32_t level, const int64_t
         out[k] = k < t->image.channels ? channel(t, p, k) : 0;
 }
 
-static int64_t modulo(int64_t i, int64_t n) { return (i % n + n) % n; }
+static int64_t modulo(int64_t i, int64_t n)
+{
+    return (i % n + n) % n;
+}
 /* Brings a texel number into 0..n-1; false: the border. */
 static bool address(const struct wg_texture *t, unsigned dim, int64_t *i, int64_t n)
 {
@@ -161,13 +174,18 @@ static bool address(const struct wg_texture *t, unsigned dim, int64_t *i, int64_
     if (!t->normalized && (mode == WG_ADDRESS_WRAP || mode == WG_ADDRESS_MIRROR))
         mode = WG_ADDRESS_CLAMP;
     switch (mode) {
-    case WG_ADDRESS_WRAP: *i = modulo(*i, n); return true;
+    case WG_ADDRESS_WRAP:
+        *i = modulo(*i, n);
+        return true;
     case WG_ADDRESS_MIRROR:
         *i = modulo(*i, 2 * n);
         *i = *i < n ? *i : 2 * n - 1 - *i;
         return true;
-    case WG_ADDRESS_BORDER: return false;
-    default: *i = *i < 0 ? 0 : n - 1; return true;
+    case WG_ADDRESS_BORDER:
+        return false;
+    default:
+        *i = *i < 0 ? 0 : n - 1;
+        return true;
     }
 }
 
@@ -233,9 +251,13 @@ static void get_texel(const struct wg_texture *t, uint32_t level, const int64_t 
 static unsigned dims_of(unsigned geometry)
 {
     switch (geometry) {
-    case WG_GEOMETRY_1D: case WG_GEOMETRY_A1D: return 1;
-    case WG_GEOMETRY_3D: return 3;
-    default: return 2; /* a cube's faces too */
+    case WG_GEOMETRY_1D:
+    case WG_GEOMETRY_A1D:
+        return 1;
+    case WG_GEOMETRY_3D:
+        return 3;
+    default:
+        return 2; /* a cube's faces too */
     }
 }
 
@@ -285,7 +307,8 @@ static unsigned linear(const struct wg_texture *t, const struct wg_fetch *f, uin
     return texels;
 }
 
-static unsigned sample(const struct wg_texture *t, const struct wg_fetch *f, uint32_t level, uint32_t layer, uint32_t out[4])
+static unsigned sample(const struct wg_texture *t, const struct wg_fetch *f, uint32_t level, uint32_t layer,
+                       uint32_t out[4])
 {
     const struct wg_image_level *v = &t->image.level[level];
     unsigned dims = dims_of(f->geometry);
@@ -386,9 +409,10 @@ unsigned wg_texture_fetch(const struct wg_texture *t, const struct wg_fetch *f, 
 bool wg_texture_has(const struct wg_image *m, unsigned geometry)
 {
     bool layered = geometry >= WG_GEOMETRY_A1D;
-    static const uint8_t shape[] = {[WG_GEOMETRY_1D] = WG_IMAGE_1D, [WG_GEOMETRY_A1D] = WG_IMAGE_1D, [WG_GEOMETRY_2D] = WG_IMAGE_2D,
-                                    [WG_GEOMETRY_A2D] = WG_IMAGE_2D, [WG_GEOMETRY_3D] = WG_IMAGE_3D,
-                                    [WG_GEOMETRY_CUBE] = WG_IMAGE_CUBE, [WG_GEOMETRY_ACUBE] = WG_IMAGE_CUBE};
+    static const uint8_t shape[] = {
+        [WG_GEOMETRY_1D] = WG_IMAGE_1D,     [WG_GEOMETRY_A1D] = WG_IMAGE_1D, [WG_GEOMETRY_2D] = WG_IMAGE_2D,
+        [WG_GEOMETRY_A2D] = WG_IMAGE_2D,    [WG_GEOMETRY_3D] = WG_IMAGE_3D,  [WG_GEOMETRY_CUBE] = WG_IMAGE_CUBE,
+        [WG_GEOMETRY_ACUBE] = WG_IMAGE_CUBE};
     if (m->shape == WG_IMAGE_LINEAR)
         return geometry == WG_GEOMETRY_1D;
     if (m->shape == WG_IMAGE_CUBE && geometry == WG_GEOMETRY_A2D) /* a surface sees a cube's faces as layers */
@@ -421,20 +445,35 @@ uint32_t wg_texture_query(const struct wg_texture *t, unsigned query, uint32_t l
     const struct wg_image *m = &t->image;
     const struct wg_image_level *v = &m->level[level < m->nlevels ? level : m->nlevels - 1];
     switch (query) {
-    case WG_QUERY_WIDTH: return v->width;
-    case WG_QUERY_HEIGHT: return v->height;
-    case WG_QUERY_DEPTH: return v->depth;
+    case WG_QUERY_WIDTH:
+        return v->width;
+    case WG_QUERY_HEIGHT:
+        return v->height;
+    case WG_QUERY_DEPTH:
+        return v->depth;
     case WG_QUERY_DATA_TYPE: /* the numbers of OpenCL's cl_channel_type, as PTX has them */
         return m->kind == WG_TEXEL_FLOAT ? (m->bits == 16 ? 0x10ddu : 0x10deu)
                : t->normalized_float     ? (m->kind == WG_TEXEL_SIGNED ? 0x10d0u : 0x10d2u) + (m->bits == 16)
-                                         : (m->kind == WG_TEXEL_SIGNED ? 0x10d7u : 0x10dau) + (m->bits == 16 ? 1u : m->bits == 32 ? 2u : 0u);
-    case WG_QUERY_ORDER: return m->channels == 1 ? 0x10b0 : m->channels == 2 ? 0x10b2 : 0x10b5; /* R, RG, RGBA */
-    case WG_QUERY_NORMALIZED: return t->normalized;
-    case WG_QUERY_ARRAY_SIZE: return m->layered ? m->layers : 0;
-    case WG_QUERY_LEVELS: return m->nlevels;
-    case WG_QUERY_FILTER: return t->filter;
-    case WG_QUERY_ADDRESS_0: case WG_QUERY_ADDRESS_1: case WG_QUERY_ADDRESS_2: return t->address[query - WG_QUERY_ADDRESS_0];
-    case WG_QUERY_FORCE_UNNORMALIZED: return !t->normalized;
-    default: return 0;
+                                         : (m->kind == WG_TEXEL_SIGNED ? 0x10d7u : 0x10dau) + (m->bits == 16   ? 1u
+                                                                                               : m->bits == 32 ? 2u
+                                                                                                               : 0u);
+    case WG_QUERY_ORDER:
+        return m->channels == 1 ? 0x10b0 : m->channels == 2 ? 0x10b2 : 0x10b5; /* R, RG, RGBA */
+    case WG_QUERY_NORMALIZED:
+        return t->normalized;
+    case WG_QUERY_ARRAY_SIZE:
+        return m->layered ? m->layers : 0;
+    case WG_QUERY_LEVELS:
+        return m->nlevels;
+    case WG_QUERY_FILTER:
+        return t->filter;
+    case WG_QUERY_ADDRESS_0:
+    case WG_QUERY_ADDRESS_1:
+    case WG_QUERY_ADDRESS_2:
+        return t->address[query - WG_QUERY_ADDRESS_0];
+    case WG_QUERY_FORCE_UNNORMALIZED:
+        return !t->normalized;
+    default:
+        return 0;
     }
 }

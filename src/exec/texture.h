@@ -21,13 +21,13 @@ struct wg_fetch {
     float level, dx[3], dy[3];
     int32_t offset[3];  /* texels */
 };
-/* Four components: floats' bits where the texture reads as float, else integers extended to 32 bits. Lower by 8 fraction
- * bits of the weights, as hardware filters. Returns the texels that were looked at. */
+/* Four components: floats' bits where the texture reads as float, else integers extended to 32 bits. Filtered with weights
+ * of 8 fraction bits. Returns the number of texels that were looked at. */
 unsigned wg_texture_fetch(const struct wg_texture *t, const struct wg_fetch *f, uint32_t out[4]);
 /* Does the image have this geometry? */
 bool wg_texture_has(const struct wg_image *m, unsigned geometry);
-/* Address of a texel of level 0, its x in bytes; 0: outside and the mode is ZERO, 1: outside and it is TRAP. The access is
- * of `bytes`. */
+/* Address of a texel of level 0 for an access of `bytes`, its x in bytes; 0: outside and the mode is ZERO, 1: outside and
+ * it is TRAP. */
 uint64_t wg_surface_at(const struct wg_image *m, unsigned geometry, const int32_t x[3], uint32_t layer, unsigned bytes,
                        unsigned clamp);
 enum wg_texture_query { WG_QUERY_WIDTH, WG_QUERY_HEIGHT, WG_QUERY_DEPTH, WG_QUERY_DATA_TYPE, WG_QUERY_ORDER,

@@ -19,7 +19,10 @@ static void count(struct wg_warp *w, const struct wg_inst *i, uint64_t bytes)
     w->site[i->site].access++;
     w->site[i->site].bytes += bytes;
 }
-static uint32_t word(const char *R, uint32_t slot, unsigned l) { return slot ? ((const uint32_t *)(R + slot))[l] : 0; }
+static uint32_t word(const char *R, uint32_t slot, unsigned l)
+{
+    return slot ? ((const uint32_t *)(R + slot))[l] : 0;
+}
 static float real(const char *R, uint32_t slot, unsigned l)
 {
     float f = 0;
@@ -54,9 +57,14 @@ H(texture)
             return no_object(w, i, l, h, false);
         if (!wg_texture_has(&t->image, d->geometry))
             return other_shape(w, i, l, h);
-        struct wg_fetch f = {.geometry = d->geometry, .integer = d->integer, .has_level = d->has_level,
-                             .has_gradient = d->has_gradient, .gather = d->op == WG_OP_TLD4, .component = d->component,
-                             .layer = word(R, d->layer, l), .level = real(R, d->level, l)};
+        struct wg_fetch f = {.geometry = d->geometry,
+                             .integer = d->integer,
+                             .has_level = d->has_level,
+                             .has_gradient = d->has_gradient,
+                             .gather = d->op == WG_OP_TLD4,
+                             .component = d->component,
+                             .layer = word(R, d->layer, l),
+                             .level = real(R, d->level, l)};
         for (unsigned k = 0; k < 3; k++) {
             f.i[k] = (int32_t)word(R, d->coord[k], l);
             f.c[k] = real(R, d->coord[k], l);
@@ -67,9 +75,19 @@ H(texture)
         uint32_t out[4];
         bytes += wg_texture_fetch(t, &f, out) * t->image.channels * t->image.bits / 8u;
         for (unsigned k = 0; k < d->n; k++)
-            put(d, R, k, l, !d->packed ? out[k]
-                                       : wg_f32_to_f16(((union { uint32_t u; float f; }){out[2 * k]}).f) |
-                                             (uint32_t)wg_f32_to_f16(((union { uint32_t u; float f; }){out[2 * k + 1]}).f) << 16);
+            put(d, R, k, l,
+                !d->packed ? out[k]
+                           : wg_f32_to_f16(((union {
+                                               uint32_t u;
+                                               float f;
+                                           }){out[2 * k]})
+                                               .f) |
+                                 (uint32_t)wg_f32_to_f16(((union {
+                                                             uint32_t u;
+                                                             float f;
+                                                         }){out[2 * k + 1]})
+                                                             .f)
+                                     << 16);
     }
     if (d->there)
         WG_P(d->there) |= on;

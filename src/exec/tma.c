@@ -1,9 +1,10 @@
-/* tma.c - cp.async.bulk.tensor and cp.reduce.async.bulk.tensor: boxes of tiled tensors between global and shared memory.
+/* tma.c - cp.async.bulk.tensor and cp.reduce.async.bulk.tensor: boxes of tiled tensors between global and shared
+ * memory.
  *
  * In shared memory a box lies dense, dimension 0 innermost; with a swizzle its rows are as far apart as the swizzle is
  * wide, and in the address of each 16 bytes the bits from 4 up are xored with those from 7 up: one bit of a 32-byte
- * swizzle, two of 64, three of 128 (CUDA C++ Programming Guide, "Tensor Memory Access", swizzle modes). What lies outside
- * the tensor reads as zero and is not written; the mbarrier is told of the whole box. */
+ * swizzle, two of 64, three of 128 (CUDA C++ Programming Guide, "Tensor Memory Access", swizzle modes). What lies
+ * outside the tensor reads as zero and is not written; the mbarrier is told of the whole box. */
 #include "exec/bulk.h"
 #include "exec/engine.h"
 #include "exec/mbarrier.h"
@@ -13,9 +14,9 @@ enum { CHUNK = 16, ALIGN = 128 };
 
 struct box {
     struct wg_tensormap_tiled t;
-    unsigned bytes;              /* of an element */
+    unsigned bytes;                /* of an element */
     uint32_t n[WG_TENSORMAP_DIMS]; /* elements taken */
-    uint32_t row, pitch;         /* bytes of a row of elements, from one row to the next in shared memory */
+    uint32_t row, pitch;           /* bytes of a row of elements, from one row to the next in shared memory */
     uint64_t rows;
     int64_t at[WG_TENSORMAP_DIMS]; /* first coordinate */
 };
@@ -88,7 +89,8 @@ static void count(struct wg_warp *w, const struct wg_inst *i, const struct box *
     for (uint64_t r = 0; lo < hi && r < b->rows; r++) {
         if (!row_at(b, r, &at))
             continue;
-        uint64_t first = (uint64_t)(at + lo * b->bytes), last = (uint64_t)(at + hi * b->bytes) - 1, n = last - first + 1;
+        uint64_t first = (uint64_t)(at + lo * b->bytes), last = (uint64_t)(at + hi * b->bytes) - 1,
+                 n = last - first + 1;
         c->tags += (last >> 7) - (first >> 7) + 1;
         c->sectors += (last >> 5) - (first >> 5) + 1;
         c->sectors_ideal += (n + 31) / 32;
@@ -169,14 +171,15 @@ static void take(const struct box *b, const char *shared, uint64_t from, unsigne
 
 static unsigned reduce_type(unsigned type)
 {
-    static const uint8_t types[] = {[WG_TENSORMAP_U32] = WG_T_U32, [WG_TENSORMAP_S32] = WG_T_S32, [WG_TENSORMAP_U64] = WG_T_U64,
-                                    [WG_TENSORMAP_S64] = WG_T_S64, [WG_TENSORMAP_F16] = WG_T_F16, [WG_TENSORMAP_F32] = WG_T_F32,
-                                    [WG_TENSORMAP_F64] = WG_T_F64, [WG_TENSORMAP_BF16] = WG_T_BF16, [WG_TENSORMAP_F32_FTZ] = WG_T_F32};
+    static const uint8_t types[] = {
+        [WG_TENSORMAP_U32] = WG_T_U32, [WG_TENSORMAP_S32] = WG_T_S32,   [WG_TENSORMAP_U64] = WG_T_U64,
+        [WG_TENSORMAP_S64] = WG_T_S64, [WG_TENSORMAP_F16] = WG_T_F16,   [WG_TENSORMAP_F32] = WG_T_F32,
+        [WG_TENSORMAP_F64] = WG_T_F64, [WG_TENSORMAP_BF16] = WG_T_BF16, [WG_TENSORMAP_F32_FTZ] = WG_T_F32};
     return type < sizeof types ? types[type] : 0;
 }
 
-static bool load(struct wg_warp *w, const struct wg_inst *i, const struct box *b, const char *R, unsigned l, uint64_t at,
-                 struct wg_block *of, uint64_t bar, struct wg_block *bar_of)
+static bool load(struct wg_warp *w, const struct wg_inst *i, const struct box *b, const char *R, unsigned l,
+                 uint64_t at, struct wg_block *of, uint64_t bar, struct wg_block *bar_of)
 {
     const struct wg_bulk_desc *d = i->p;
     uint64_t span = b->rows * b->pitch, size = b->rows * b->row;
@@ -189,10 +192,12 @@ static bool load(struct wg_warp *w, const struct wg_inst *i, const struct box *b
         if (!t || t->gone)
             return wg_cluster_fault(w, i, l, wg_cluster_offset(w->blk, at, r)) != NULL;
         if (wg_outside(at, span, 0, t->shared_bytes) || at & (ALIGN - 1))
-            return wg_async_bad(w, i, l, at, "shared", "tensor write", span, wg_outside(at, span, 0, t->shared_bytes)) != NULL;
+            return wg_async_bad(w, i, l, at, "shared", "tensor write", span,
+                                wg_outside(at, span, 0, t->shared_bytes)) != NULL;
         if (!bring(b, t->shared, at))
             return wg_fault(w, i, WG_UNSUPPORTED, "unsupported", (int)l, 0,
-                            "not supported: a tensor map of TFLOAT32 over values that are none (how they are rounded is not known)") != NULL;
+                            "not supported: a tensor map of TFLOAT32 over values that are none (how they are rounded "
+                            "is not known)") != NULL;
         if (wg_is_observed(w)) {
             if (t != w->blk)
                 wg_observe_remote(w, t, l, at, (uint32_t)span);
@@ -238,7 +243,8 @@ static bool one(struct wg_warp *w, const struct wg_inst *i, const char *R, unsig
         return load(w, i, &b, R, l, at, of, object, bar_of);
     uint64_t span = b.rows * b.pitch;
     if (wg_outside(at, span, 0, w->blk->shared_bytes) || at & (ALIGN - 1))
-        return wg_async_bad(w, i, l, shared, "shared", "tensor read", span, wg_outside(at, span, 0, w->blk->shared_bytes)) != NULL;
+        return wg_async_bad(w, i, l, shared, "shared", "tensor read", span,
+                            wg_outside(at, span, 0, w->blk->shared_bytes)) != NULL;
     unsigned type = d->atom ? reduce_type(b.t.type) : 0;
     if (d->atom && !type)
         return wg_fault(w, i, WG_UNSUPPORTED, "unsupported", (int)l, 0,

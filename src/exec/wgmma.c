@@ -1,25 +1,29 @@
-/* wgmma.c - matrix products of four warps with operands in shared memory. Each warp forms its sixteen rows when it comes
- * to the instruction, so that fences, groups and waits have nothing to do.
+/* wgmma.c - matrix products of four warps with operands in shared memory. Each warp forms its sixteen rows when it
+ * comes to the instruction, so that fences, groups and waits have nothing to do.
  *
- * A descriptor gives, in units of 16 bytes, the start (bits 0 to 13), the leading and the stride offset (16 to 29, 32 to
- * 45), and the swizzle (62, 63): PTX ISA, "Matrix Descriptor Format". Where k runs along the rows, eight rows of a swizzle's
- * width make a block and blocks are the stride offset apart; without a swizzle the second 16 bytes of a row are the
- * leading offset away. Where m or n runs along, a row is one k: PTX ISA, "Strides" and "Canonical Layouts". The swizzle
- * xors address bits 4.. with bits 7.. as in tma.c. */
+ * A descriptor gives, in units of 16 bytes, the start (bits 0 to 13), the leading and the stride offset (16 to 29, 32
+ * to 45), and the swizzle (62, 63): PTX ISA, "Matrix Descriptor Format". Where k runs along the rows, eight rows of a
+ * swizzle's width make a block and blocks are the stride offset apart; without a swizzle the second 16 bytes of a row
+ * are the leading offset away. Where m or n runs along, a row is one k: PTX ISA, "Strides" and "Canonical Layouts". The
+ * swizzle xors address bits 4.. with bits 7.. as in tma.c. */
 #include "exec/wgmma.h"
 #include "exec/async.h"
 #include "exec/engine.h"
 #include "exec/matrix.h"
 
-struct layout { uint64_t start, leading, stride; unsigned width; /* of a row, in 16 bytes: 1, 2, 4, 8 */ };
+struct layout {
+    uint64_t start, leading, stride;
+    unsigned width; /* of a row, in 16 bytes: 1, 2, 4, 8 */
+};
 
 static struct layout layout_of(uint64_t desc)
 {
     static const uint8_t width[] = {1, 8, 4, 2};
-    return (struct layout){(desc & 0x3fff) << 4, (desc >> 16 & 0x3fff) << 4, (desc >> 32 & 0x3fff) << 4, width[desc >> 62]};
+    return (struct layout){(desc & 0x3fff) << 4, (desc >> 16 & 0x3fff) << 4, (desc >> 32 & 0x3fff) << 4,
+                           width[desc >> 62]};
 }
-/* Offset of the 16 bytes that hold chunk c of line x: k major, line: row or column, chunk: of k; else line: k, chunk: of
- * rows or columns. */
+/* Offset of the 16 bytes that hold chunk c of line x: k major, line: row or column, chunk: of k; else line: k, chunk:
+ * of rows or columns. */
 static uint64_t chunk_at(const struct layout *m, bool trans, unsigned x, unsigned c)
 {
     uint64_t a = m->start;
@@ -32,7 +36,10 @@ static uint64_t chunk_at(const struct layout *m, bool trans, unsigned x, unsigne
     return a ^ ((a >> 7 & (m->width - 1)) << 4);
 }
 
-static unsigned bits_of(unsigned type) { return type == WG_T_B1 ? 1 : 8 * wg_type_bytes((enum wg_type)type); }
+static unsigned bits_of(unsigned type)
+{
+    return type == WG_T_B1 ? 1 : 8 * wg_type_bytes((enum wg_type)type);
+}
 static uint32_t negate(uint32_t v, unsigned type, bool neg)
 {
     return !neg ? v : v ^ (type == WG_T_TF32 ? 0x80000000u : wg_type_bytes((enum wg_type)type) == 2 ? 0x8000u : 0x80u);
@@ -44,7 +51,8 @@ static bool fetch(struct wg_warp *w, const struct wg_inst *i, uint64_t desc, boo
 {
     struct layout m = layout_of(desc);
     unsigned bits = bits_of(type), e = bits < 8 ? 32 : bits, per = 128 / e, depth = k * bits / e;
-    unsigned nx = trans ? depth : lines, x0 = trans ? 0 : first, c0 = trans ? first / per : 0, nc = (trans ? lines : depth) / per;
+    unsigned nx = trans ? depth : lines, x0 = trans ? 0 : first, c0 = trans ? first / per : 0,
+             nc = (trans ? lines : depth) / per;
     if (desc >> 49 & 7) {
         wg_fault(w, i, WG_UNSUPPORTED, "unsupported", 0, 0, "not supported: a matrix descriptor with a base offset");
         return false;
@@ -54,7 +62,8 @@ static bool fetch(struct wg_warp *w, const struct wg_inst *i, uint64_t desc, boo
             uint64_t at = chunk_at(&m, trans, x + x0, c + c0);
             if (at + 16 > w->blk->shared_bytes) {
                 wg_fault(w, i, WG_KERNEL_FAULT, "out-of-bounds", 0, at,
-                         "Invalid __shared__ read of a matrix: address 0x%llx is out of bounds", (unsigned long long)at);
+                         "Invalid __shared__ read of a matrix: address 0x%llx is out of bounds",
+                         (unsigned long long)at);
                 return false;
             }
             for (unsigned j = 0; j < per; j++) {
@@ -83,8 +92,14 @@ static void registers(const struct wg_wgmma_desc *t, const char *R, struct wg_ma
 }
 
 /* Where element x of lane l lies in the warp's sixteen rows. */
-static unsigned row_of(unsigned l, unsigned x) { return l / 4 + 8 * (x >> 1 & 1); }
-static unsigned col_of(unsigned l, unsigned x) { return 8 * (x >> 2) + 2 * (l % 4) + (x & 1); }
+static unsigned row_of(unsigned l, unsigned x)
+{
+    return l / 4 + 8 * (x >> 1 & 1);
+}
+static unsigned col_of(unsigned l, unsigned x)
+{
+    return 8 * (x >> 2) + 2 * (l % 4) + (x & 1);
+}
 
 /* Columns n0.. of the accumulator, from registers or zero; and back. */
 static void accumulator(const struct wg_wgmma_desc *t, const char *R, bool add, unsigned n0, unsigned cols,

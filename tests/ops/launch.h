@@ -37,8 +37,12 @@ static enum wg_status run_ptx(struct wg *g, const char *name, const char *ptx, u
         p[k] = &args[k];
     enum wg_status st = wg_module_load(g, ptx, strlen(ptx), name, NULL, &m);
     if (!st) {
-        struct wg_launch l = {.size = sizeof l, .grid = {grid, 1, 1}, .block = {block, 1, 1}, .shared_bytes = shared,
-                              .cluster = {cluster, cluster != 0, cluster != 0}, .args = p};
+        struct wg_launch l = {.size = sizeof l,
+                              .grid = {grid, 1, 1},
+                              .block = {block, 1, 1},
+                              .shared_bytes = shared,
+                              .cluster = {cluster, cluster != 0, cluster != 0},
+                              .args = p};
         st = wg_launch(g, wg_module_kernel_at(m, 0), &l);
     }
     if (st != want)
@@ -54,7 +58,8 @@ static inline unsigned findings(struct wg *g)
     for (size_t l = 0; l < p->nlaunches; l++)
         for (size_t k = 0; k < p->launches[l].nfindings; k++)
             if (!n++)
-                printf("%s: %s: %s\n", p->launches[l].module, p->launches[l].findings[k].id, p->launches[l].findings[k].message);
+                printf("%s: %s: %s\n", p->launches[l].module, p->launches[l].findings[k].id,
+                       p->launches[l].findings[k].message);
     return n;
 }
 static inline uint32_t draw(uint64_t *s) /* splitmix64 */

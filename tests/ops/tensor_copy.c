@@ -1,72 +1,92 @@
-/* tensor_copy.c - tensor copies of random boxes against a second reading of the rules, element by element; bulk copies and
- * reductions; multicast to a cluster. */
+/* tensor_copy.c - tensor copies of random boxes against a second reading of the rules, element by element; bulk copies
+ * and reductions; multicast to a cluster. */
 #include "launch.h"
 #include <warpgrind/tensormap.h>
 
 enum { SHARED = 65536, TENSOR = 1 << 20 };
 static char text[8192];
 
-/* A kernel that brings one box to shared memory at 0 and shows it: map, out, bytes shown, transaction bytes, coordinates. */
+/* A kernel that brings one box to shared memory at 0 and shows it: map, out, bytes shown, transaction bytes,
+ * coordinates. */
 static const char *load_kernel(unsigned rank, bool multicast)
 {
-    static const char *const coords[] = {"", "%c0", "%c0, %c1", "%c0, %c1, %c2", "%c0, %c1, %c2, %c3", "%c0, %c1, %c2, %c3, %c4"};
+    static const char *const coords[] = {
+        "", "%c0", "%c0, %c1", "%c0, %c1, %c2", "%c0, %c1, %c2, %c3", "%c0, %c1, %c2, %c3, %c4"};
     int n = snprintf(text, sizeof text,
-        ".version 8.3\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 sh[];\n"
-        ".visible .entry k(.param .u64 map, .param .u64 out, .param .u64 show, .param .u64 tx");
+                     ".version 8.3\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 sh[];\n"
+                     ".visible .entry k(.param .u64 map, .param .u64 out, .param .u64 show, .param .u64 tx");
     for (unsigned k = 0; k < rank; k++)
         n += snprintf(text + n, sizeof text - (size_t)n, ", .param .u64 p%u", k);
     n += snprintf(text + n, sizeof text - (size_t)n,
-        ")\n{\n    .reg .b64 %%m, %%o, %%a<8>;\n    .reg .b32 %%t, %%c<5>, %%r<10>, %%bar;\n    .reg .b16 %%h;\n    .reg .pred %%p, %%q;\n"
-        "    .shared .align 8 .b64 bar;\n"
-        "    ld.param.u64 %%m, [map];\n    ld.param.u64 %%o, [out];\n    ld.param.u32 %%r1, [show];\n    ld.param.u32 %%r2, [tx];\n");
+                  ")\n{\n    .reg .b64 %%m, %%o, %%a<8>;\n    .reg .b32 %%t, %%c<5>, %%r<10>, %%bar;\n    .reg .b16 "
+                  "%%h;\n    .reg .pred %%p, %%q;\n"
+                  "    .shared .align 8 .b64 bar;\n"
+                  "    ld.param.u64 %%m, [map];\n    ld.param.u64 %%o, [out];\n    ld.param.u32 %%r1, [show];\n    "
+                  "ld.param.u32 %%r2, [tx];\n");
     for (unsigned k = 0; k < rank; k++)
         n += snprintf(text + n, sizeof text - (size_t)n, "    ld.param.u32 %%c%u, [p%u];\n", k, k);
-    n += snprintf(text + n, sizeof text - (size_t)n,
+    n += snprintf(
+        text + n, sizeof text - (size_t)n,
         "    mov.u32 %%t, %%tid.x;\n    mov.u32 %%bar, bar;\n    mov.u32 %%r3, sh;\n    setp.ne.u32 %%p, %%t, 0;\n"
         "    mov.u32 %%r4, %%cluster_ctarank;\n    setp.ne.u32 %%q, %%r4, 0;\n    or.pred %%q, %%p, %%q;\n"
         "    @%%p bra go;\n    mbarrier.init.shared::cta.b64 [%%bar], 1;\n    fence.mbarrier_init.release.cluster;\n"
         "    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%%bar], %%r2;\n"
         "go:\n    barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;\n    mov.u16 %%h, 3;\n");
-    n += snprintf(text + n, sizeof text - (size_t)n, multicast
-        ? "    @!%%q cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%%r3], [%%m, {%s}], [%%bar], %%h;\n"
-        : "    @!%%p cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%%r3], [%%m, {%s}], [%%bar];\n",
-        rank, coords[rank]);
+    n += snprintf(text + n, sizeof text - (size_t)n,
+                  multicast
+                      ? "    @!%%q "
+                        "cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::"
+                        "cluster [%%r3], [%%m, {%s}], [%%bar], %%h;\n"
+                      : "    @!%%p cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                        "[%%r3], [%%m, {%s}], [%%bar];\n",
+                  rank, coords[rank]);
     snprintf(text + n, sizeof text - (size_t)n,
-        "wait:\n    mbarrier.try_wait.parity.shared::cta.b64 %%p, [%%bar], 0;\n    @!%%p bra wait;\n"
-        "    mul.lo.u32 %%r6, %%r4, %%r1;\n    cvt.u64.u32 %%a2, %%r6;\n    add.u64 %%o, %%o, %%a2;\n    shl.b32 %%r5, %%t, 2;\n"
-        "copy:\n    setp.ge.u32 %%p, %%r5, %%r1;\n    @%%p bra done;\n    add.u32 %%r7, %%r3, %%r5;\n    ld.shared.u32 %%r8, [%%r7];\n"
-        "    cvt.u64.u32 %%a0, %%r5;\n    add.u64 %%a1, %%o, %%a0;\n    st.global.u32 [%%a1], %%r8;\n    add.u32 %%r5, %%r5, 128;\n    bra copy;\n"
-        "done:\n    barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;\n    ret;\n}\n");
+             "wait:\n    mbarrier.try_wait.parity.shared::cta.b64 %%p, [%%bar], 0;\n    @!%%p bra wait;\n"
+             "    mul.lo.u32 %%r6, %%r4, %%r1;\n    cvt.u64.u32 %%a2, %%r6;\n    add.u64 %%o, %%o, %%a2;\n    shl.b32 "
+             "%%r5, %%t, 2;\n"
+             "copy:\n    setp.ge.u32 %%p, %%r5, %%r1;\n    @%%p bra done;\n    add.u32 %%r7, %%r3, %%r5;\n    "
+             "ld.shared.u32 %%r8, [%%r7];\n"
+             "    cvt.u64.u32 %%a0, %%r5;\n    add.u64 %%a1, %%o, %%a0;\n    st.global.u32 [%%a1], %%r8;\n    add.u32 "
+             "%%r5, %%r5, 128;\n    bra copy;\n"
+             "done:\n    barrier.cluster.arrive.aligned;\n    barrier.cluster.wait.aligned;\n    ret;\n}\n");
     return text;
 }
 /* The other way, or a reduction: shared memory is filled from in first. */
 static const char *store_kernel(unsigned rank, const char *reduce)
 {
-    static const char *const coords[] = {"", "%c0", "%c0, %c1", "%c0, %c1, %c2", "%c0, %c1, %c2, %c3", "%c0, %c1, %c2, %c3, %c4"};
+    static const char *const coords[] = {
+        "", "%c0", "%c0, %c1", "%c0, %c1, %c2", "%c0, %c1, %c2, %c3", "%c0, %c1, %c2, %c3, %c4"};
     int n = snprintf(text, sizeof text,
-        ".version 8.3\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 sh[];\n"
-        ".visible .entry k(.param .u64 map, .param .u64 in, .param .u64 show");
+                     ".version 8.3\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 sh[];\n"
+                     ".visible .entry k(.param .u64 map, .param .u64 in, .param .u64 show");
     for (unsigned k = 0; k < rank; k++)
         n += snprintf(text + n, sizeof text - (size_t)n, ", .param .u64 p%u", k);
     n += snprintf(text + n, sizeof text - (size_t)n,
-        ")\n{\n    .reg .b64 %%m, %%o, %%a<8>;\n    .reg .b32 %%t, %%c<5>, %%r<10>;\n    .reg .pred %%p;\n"
-        "    ld.param.u64 %%m, [map];\n    ld.param.u64 %%o, [in];\n    ld.param.u32 %%r1, [show];\n");
+                  ")\n{\n    .reg .b64 %%m, %%o, %%a<8>;\n    .reg .b32 %%t, %%c<5>, %%r<10>;\n    .reg .pred %%p;\n"
+                  "    ld.param.u64 %%m, [map];\n    ld.param.u64 %%o, [in];\n    ld.param.u32 %%r1, [show];\n");
     for (unsigned k = 0; k < rank; k++)
         n += snprintf(text + n, sizeof text - (size_t)n, "    ld.param.u32 %%c%u, [p%u];\n", k, k);
-    n += snprintf(text + n, sizeof text - (size_t)n,
+    n += snprintf(
+        text + n, sizeof text - (size_t)n,
         "    mov.u32 %%t, %%tid.x;\n    mov.u32 %%r3, sh;\n    shl.b32 %%r5, %%t, 2;\n"
         "copy:\n    setp.ge.u32 %%p, %%r5, %%r1;\n    @%%p bra done;\n    add.u32 %%r7, %%r3, %%r5;\n"
-        "    cvt.u64.u32 %%a0, %%r5;\n    add.u64 %%a1, %%o, %%a0;\n    ld.global.u32 %%r8, [%%a1];\n    st.shared.u32 [%%r7], %%r8;\n"
+        "    cvt.u64.u32 %%a0, %%r5;\n    add.u64 %%a1, %%o, %%a0;\n    ld.global.u32 %%r8, [%%a1];\n    st.shared.u32 "
+        "[%%r7], %%r8;\n"
         "    add.u32 %%r5, %%r5, 128;\n    bra copy;\n"
         "done:\n    fence.proxy.async.shared::cta;\n    bar.sync 0;\n    setp.ne.u32 %%p, %%t, 0;\n    @%%p ret;\n");
     snprintf(text + n, sizeof text - (size_t)n,
-        "    cp%s.async.bulk.tensor.%ud.global.shared::cta%s.tile.bulk_group [%%m, {%s}], [%%r3];\n"
-        "    cp.async.bulk.commit_group;\n    cp.async.bulk.wait_group.read 0;\n    cp.async.bulk.wait_group 0;\n    ret;\n}\n",
-        reduce ? ".reduce" : "", rank, reduce ? reduce : "", coords[rank]);
+             "    cp%s.async.bulk.tensor.%ud.global.shared::cta%s.tile.bulk_group [%%m, {%s}], [%%r3];\n"
+             "    cp.async.bulk.commit_group;\n    cp.async.bulk.wait_group.read 0;\n    cp.async.bulk.wait_group 0;\n "
+             "   ret;\n}\n",
+             reduce ? ".reduce" : "", rank, reduce ? reduce : "", coords[rank]);
     return text;
 }
 
-struct trial { struct wg_tensormap_tiled t; int32_t at[5]; uint32_t n[5], bytes, elements, pitch, span; };
+struct trial {
+    struct wg_tensormap_tiled t;
+    int32_t at[5];
+    uint32_t n[5], bytes, elements, pitch, span;
+};
 
 static void random_trial(uint64_t *s, struct trial *r, uint64_t address)
 {
@@ -103,7 +123,8 @@ static void random_trial(uint64_t *s, struct trial *r, uint64_t address)
 /* Where element e of the box lies in shared memory, and in global memory (-1: outside). */
 static uint32_t shared_at(const struct trial *r, uint32_t e)
 {
-    uint32_t o = e / r->n[0] * r->pitch + e % r->n[0] * r->bytes, unit = 1u << r->t.swizzle; /* 16-byte places in a row */
+    uint32_t o = e / r->n[0] * r->pitch + e % r->n[0] * r->bytes,
+             unit = 1u << r->t.swizzle; /* 16-byte places in a row */
     uint32_t place = o / 16 % unit, line = o / 128;
     return r->t.swizzle ? o - place * 16 + (place ^ line % unit) * 16 : o;
 }
@@ -149,7 +170,8 @@ static unsigned tensors(unsigned tools, unsigned trials, bool multicast)
                 int64_t at = global_at(&r, e);
                 static const uint8_t zero[8];
                 if (memcmp(got, at < 0 ? zero : (uint8_t *)tensor + at, r.bytes)) {
-                    printf("load %u, rank %u, swizzle %u, element %u of %u bytes: wrong\n", n, r.t.rank, r.t.swizzle, e, r.bytes);
+                    printf("load %u, rank %u, swizzle %u, element %u of %u bytes: wrong\n", n, r.t.rank, r.t.swizzle, e,
+                           r.bytes);
                     failed++;
                     break;
                 }
@@ -171,7 +193,8 @@ static unsigned tensors(unsigned tools, unsigned trials, bool multicast)
         for (unsigned k = 0; k < 5; k++)
             back[3 + k] = (uint64_t)(int64_t)r.at[k];
         for (int turn = 0; turn < (sum ? 3 : 1); turn++)
-            if (run_ptx(g, "tensor store", store_kernel(r.t.rank, sum ? ".add" : NULL), 1, 32, 0, SHARED, back, 3 + r.t.rank, WG_OK))
+            if (run_ptx(g, "tensor store", store_kernel(r.t.rank, sum ? ".add" : NULL), 1, 32, 0, SHARED, back,
+                        3 + r.t.rank, WG_OK))
                 return failed + 1;
         for (uint32_t k = 0; sum && k < TENSOR / 4; k++)
             ((uint32_t *)want)[k] *= 3;
@@ -189,8 +212,15 @@ static unsigned tensors(unsigned tools, unsigned trials, bool multicast)
 /* Maps that the API refuses. */
 static unsigned bad_maps(void)
 {
-    struct wg_tensormap_tiled good = {.type = WG_TENSORMAP_F16, .rank = 2, .address = 4096, .dim = {64, 64}, .stride = {128},
-                                      .box = {64, 8}, .step = {1, 1}, .swizzle = WG_TENSORMAP_SWIZZLE_128}, t, back;
+    struct wg_tensormap_tiled good = {.type = WG_TENSORMAP_F16,
+                                      .rank = 2,
+                                      .address = 4096,
+                                      .dim = {64, 64},
+                                      .stride = {128},
+                                      .box = {64, 8},
+                                      .step = {1, 1},
+                                      .swizzle = WG_TENSORMAP_SWIZZLE_128},
+                              t, back;
     char map[128];
     unsigned failed = 0;
     const char *why;
@@ -228,15 +258,20 @@ static const char bulk[] =
     ".version 8.3\n.target sm_90a\n.address_size 64\n"
     ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
     "    .reg .b64 %i, %o, %a;\n    .reg .b32 %t, %r<12>, %bar, %buf, %buf2;\n    .reg .pred %p;\n"
-    "    .shared .align 16 .b8 buf[128];\n    .shared .align 16 .b8 buf2[128];\n    .shared .align 16 .b8 mail[16];\n    .shared .align 8 .b64 bar;\n"
-    "    ld.param.u64 %i, [in];\n    ld.param.u64 %o, [out];\n    mov.u32 %t, %tid.x;\n    mov.u32 %bar, bar;\n    mov.u32 %buf, buf;\n"
-    "    mov.u32 %buf2, buf2;\n    mov.u32 %r1, %cluster_ctarank;\n    shl.b32 %r7, %t, 2;\n    add.u32 %r8, %buf2, %r7;\n    st.shared.u32 [%r8], %t;\n"
+    "    .shared .align 16 .b8 buf[128];\n    .shared .align 16 .b8 buf2[128];\n    .shared .align 16 .b8 mail[16];\n  "
+    "  .shared .align 8 .b64 bar;\n"
+    "    ld.param.u64 %i, [in];\n    ld.param.u64 %o, [out];\n    mov.u32 %t, %tid.x;\n    mov.u32 %bar, bar;\n    "
+    "mov.u32 %buf, buf;\n"
+    "    mov.u32 %buf2, buf2;\n    mov.u32 %r1, %cluster_ctarank;\n    shl.b32 %r7, %t, 2;\n    add.u32 %r8, %buf2, "
+    "%r7;\n    st.shared.u32 [%r8], %t;\n"
     "    setp.ne.u32 %p, %t, 0;\n    @%p bra go;\n    mbarrier.init.shared.b64 [%bar], 1;\n"
     "    mbarrier.arrive.expect_tx.shared.b64 _, [%bar], 264;\n" /* 128 from global, 128 of sums, 8 stored */
     "go:\n    barrier.cluster.arrive;\n    barrier.cluster.wait;\n    @%p bra wait;\n"
     "    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%buf], [%i], 128, [%bar];\n"
-    "    xor.b32 %r2, %r1, 1;\n    mapa.shared::cluster.u32 %r3, %buf2, %r2;\n    mapa.shared::cluster.u32 %r4, %bar, %r2;\n"
-    "    cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%r3], [%buf2], 128, [%r4];\n"
+    "    xor.b32 %r2, %r1, 1;\n    mapa.shared::cluster.u32 %r3, %buf2, %r2;\n    mapa.shared::cluster.u32 %r4, %bar, "
+    "%r2;\n"
+    "    cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [%r3], [%buf2], 128, "
+    "[%r4];\n"
     "    mov.u32 %r5, 1000;\n    mov.u32 %r6, mail;\n    mapa.shared::cluster.u32 %r6, %r6, %r2;\n"
     "    st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%r6], {%r5, %r1}, [%r4];\n"
     "wait:\n    mbarrier.try_wait.parity.shared.b64 %p, [%bar], 0;\n    @!%p bra wait;\n"
@@ -277,8 +312,10 @@ static unsigned bulks(unsigned tools)
 
 int main(void)
 {
-    unsigned failed = bad_maps() + bulks(0) + bulks(WG_TOOL_MEMCHECK | WG_TOOL_INITCHECK | WG_TOOL_RACECHECK | WG_TOOL_SYNCCHECK) + tensors(0, 150, false) +
-                      tensors(0, 20, true) + tensors(WG_TOOL_MEMCHECK | WG_TOOL_RACECHECK | WG_TOOL_INITCHECK, 12, false) +
+    unsigned failed = bad_maps() + bulks(0) +
+                      bulks(WG_TOOL_MEMCHECK | WG_TOOL_INITCHECK | WG_TOOL_RACECHECK | WG_TOOL_SYNCCHECK) +
+                      tensors(0, 150, false) + tensors(0, 20, true) +
+                      tensors(WG_TOOL_MEMCHECK | WG_TOOL_RACECHECK | WG_TOOL_INITCHECK, 12, false) +
                       tensors(WG_TOOL_MEMCHECK | WG_TOOL_RACECHECK | WG_TOOL_INITCHECK, 6, true);
     printf("%u failed\n", failed);
     return failed != 0;

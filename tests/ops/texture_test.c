@@ -1,5 +1,6 @@
 /* texture_test.c - texture and surface instructions on random images and coordinates, against the formulas of the
- * programming guide in double precision: point fetches must be equal, filtered ones within the 8 bits of their weights. */
+ * programming guide in double precision: point fetches must be equal, filtered ones within the 8 bits of their weights.
+ */
 #include "launch.h"
 #include <math.h>
 #include <warpgrind/texture.h>
@@ -8,28 +9,45 @@ enum { THREADS = 256, W = 13, H = 9, D = 6 };
 static char text[4096];
 
 /* Each thread has four words of coordinates (x, y, z or layer first, as the instruction wants) and gives four words. */
-static const char *kernel(const char *op, const char *geometry, const char *types, const char *coords, const char *tail, int ref)
+static const char *kernel(const char *op, const char *geometry, const char *types, const char *coords, const char *tail,
+                          int ref)
 {
     snprintf(text, sizeof text,
-        ".version 8.3\n.target sm_90\n.address_size 64\n.global .texref tex;\n"
-        ".visible .entry k(.param .u64 handle, .param .u64 at, .param .u64 out)\n{\n"
-        "    .reg .b64 %%h, %%i, %%o, %%a;\n    .reg .b32 %%t, %%x<4>, %%d<4>, %%z;\n"
-        "    ld.param.u64 %%h, [handle];\n    ld.param.u64 %%i, [at];\n    ld.param.u64 %%o, [out];\n"
-        "    mov.u32 %%t, %%tid.x;\n    mul.wide.u32 %%a, %%t, 16;\n    add.u64 %%i, %%i, %%a;\n    add.u64 %%o, %%o, %%a;\n"
-        "    ld.global.v4.u32 {%%x0, %%x1, %%x2, %%x3}, [%%i];\n    mov.u32 %%z, 0;\n"
-        "    %s.%s.v4.%s {%%d0, %%d1, %%d2, %%d3}, [%s, {%s}]%s;\n"
-        "    st.global.v4.u32 [%%o], {%%d0, %%d1, %%d2, %%d3};\n    ret;\n}\n",
-        op, geometry, types, ref ? "tex" : "%h", coords, tail);
+             ".version 8.3\n.target sm_90\n.address_size 64\n.global .texref tex;\n"
+             ".visible .entry k(.param .u64 handle, .param .u64 at, .param .u64 out)\n{\n"
+             "    .reg .b64 %%h, %%i, %%o, %%a;\n    .reg .b32 %%t, %%x<4>, %%d<4>, %%z;\n"
+             "    ld.param.u64 %%h, [handle];\n    ld.param.u64 %%i, [at];\n    ld.param.u64 %%o, [out];\n"
+             "    mov.u32 %%t, %%tid.x;\n    mul.wide.u32 %%a, %%t, 16;\n    add.u64 %%i, %%i, %%a;\n    add.u64 %%o, "
+             "%%o, %%a;\n"
+             "    ld.global.v4.u32 {%%x0, %%x1, %%x2, %%x3}, [%%i];\n    mov.u32 %%z, 0;\n"
+             "    %s.%s.v4.%s {%%d0, %%d1, %%d2, %%d3}, [%s, {%s}]%s;\n"
+             "    st.global.v4.u32 [%%o], {%%d0, %%d1, %%d2, %%d3};\n    ret;\n}\n",
+             op, geometry, types, ref ? "tex" : "%h", coords, tail);
     return text;
 }
 
-struct image { struct wg_image m; uint8_t *p; };
-static struct image image(struct wg *g, unsigned shape, unsigned kind, unsigned channels, unsigned bits, bool layered, uint64_t *s)
+struct image {
+    struct wg_image m;
+    uint8_t *p;
+};
+static struct image image(struct wg *g, unsigned shape, unsigned kind, unsigned channels, unsigned bits, bool layered,
+                          uint64_t *s)
 {
-    unsigned w = shape == WG_IMAGE_CUBE ? 8 : W, h = shape == WG_IMAGE_CUBE ? 8 : shape >= WG_IMAGE_2D ? H : 1,
-             d = shape == WG_IMAGE_3D ? D : 1, texel = channels * bits / 8, layers = shape == WG_IMAGE_CUBE ? 6 : layered ? 4 : 1;
-    struct image r = {.m = {.shape = (uint8_t)shape, .kind = (uint8_t)kind, .channels = (uint8_t)channels, .bits = (uint8_t)bits,
-                            .layered = layered, .layers = layers, .nlevels = 1}};
+    unsigned w = shape == WG_IMAGE_CUBE ? 8 : W,
+             h = shape == WG_IMAGE_CUBE ? 8
+                 : shape >= WG_IMAGE_2D ? H
+                                        : 1,
+             d = shape == WG_IMAGE_3D ? D : 1, texel = channels * bits / 8,
+             layers = shape == WG_IMAGE_CUBE ? 6
+                      : layered              ? 4
+                                             : 1;
+    struct image r = {.m = {.shape = (uint8_t)shape,
+                            .kind = (uint8_t)kind,
+                            .channels = (uint8_t)channels,
+                            .bits = (uint8_t)bits,
+                            .layered = layered,
+                            .layers = layers,
+                            .nlevels = 1}};
     uint64_t row = w * texel + 12, slice = row * h, layer = slice * d;
     r.m.level[0] = (struct wg_image_level){buffer(g, layer * layers), w, h, d, row, slice, layer};
     r.p = (uint8_t *)r.m.level[0].address;
@@ -96,8 +114,8 @@ static double texel(const struct image *r, const struct wg_texture *t, const dou
             return (double)t->border[c];
     return value(r, t->normalized_float, (long)floor(at[0]), (long)floor(at[1]), (long)floor(at[2]), layer, c);
 }
-static double filtered(const struct image *r, const struct wg_texture *t, const double x[3], unsigned dims, long layer, unsigned c,
-                       double *range)
+static double filtered(const struct image *r, const struct wg_texture *t, const double x[3], unsigned dims, long layer,
+                       unsigned c, double *range)
 {
     double sum = 0, lo = 1e30, hi = -1e30;
     for (unsigned corner = 0; corner < 1u << dims; corner++) {
@@ -125,13 +143,19 @@ static double number(const struct wg_texture *t, uint32_t v)
     return t->image.kind == WG_TEXEL_SIGNED ? (double)(int32_t)v : (double)v;
 }
 
-struct how { const char *geometry, *coords; unsigned shape, dims; bool layered; };
-static const struct how hows[] = {{"1d", "%x0", WG_IMAGE_1D, 1, false}, {"2d", "%x0, %x1", WG_IMAGE_2D, 2, false},
-                                  {"3d", "%x0, %x1, %x2, %z", WG_IMAGE_3D, 3, false}, {"a1d", "%x3, %x0", WG_IMAGE_1D, 1, true},
+struct how {
+    const char *geometry, *coords;
+    unsigned shape, dims;
+    bool layered;
+};
+static const struct how hows[] = {{"1d", "%x0", WG_IMAGE_1D, 1, false},
+                                  {"2d", "%x0, %x1", WG_IMAGE_2D, 2, false},
+                                  {"3d", "%x0, %x1, %x2, %z", WG_IMAGE_3D, 3, false},
+                                  {"a1d", "%x3, %x0", WG_IMAGE_1D, 1, true},
                                   {"a2d", "%x3, %x0, %x1, %z", WG_IMAGE_2D, 2, true}};
 
-static unsigned trial(struct wg *g, const struct how *h, unsigned kind, unsigned channels, unsigned nbits, struct wg_texture t,
-                      uint64_t *s, uint64_t at, uint64_t out, int ref)
+static unsigned trial(struct wg *g, const struct how *h, unsigned kind, unsigned channels, unsigned nbits,
+                      struct wg_texture t, uint64_t *s, uint64_t at, uint64_t out, int ref)
 {
     struct image r = image(g, h->shape, kind, channels, nbits, h->layered, s);
     uint64_t handle;
@@ -173,12 +197,14 @@ static unsigned trial(struct wg *g, const struct how *h, unsigned kind, unsigned
         for (unsigned d = 0; d < h->dims; d++)
             c[d] = (double)x[4 * k + d] * (t.normalized ? n[d] : 1);
         for (unsigned ch = 0; ch < channels; ch++) {
-            double want = lin && is_float ? filtered(&r, &t, c, h->dims, layer, ch, &range) : texel(&r, &t, c, layer, ch);
+            double want =
+                lin && is_float ? filtered(&r, &t, c, h->dims, layer, ch, &range) : texel(&r, &t, c, layer, ch);
             double got = number(&t, ((uint32_t *)out)[4 * k + ch]);
             double most = lin ? range * h->dims / 512 + fabs(want) * 1e-6 + 1e-5 * range : fabs(want) * 6e-8;
             if (fabs(got - want) > most && bad++ < 3)
-                printf("%s kind %u of %u x %u bits, modes %u filter %u%s at (%g,%g,%g): %g, not %g\n", h->geometry, kind, channels,
-                       nbits, t.address[0], t.filter, t.normalized ? " normalised" : "", c[0], c[1], c[2], got, want);
+                printf("%s kind %u of %u x %u bits, modes %u filter %u%s at (%g,%g,%g): %g, not %g\n", h->geometry,
+                       kind, channels, nbits, t.address[0], t.filter, t.normalized ? " normalised" : "", c[0], c[1],
+                       c[2], got, want);
         }
     }
     wg_texture_destroy(g, handle);
@@ -188,10 +214,13 @@ static unsigned trial(struct wg *g, const struct how *h, unsigned kind, unsigned
 
 static unsigned fetches(struct wg *g, uint64_t at, uint64_t out)
 {
-    static const struct { unsigned kind, channels, bits; bool norm; } formats[] = {
-        {WG_TEXEL_FLOAT, 4, 32, false}, {WG_TEXEL_FLOAT, 1, 32, false}, {WG_TEXEL_FLOAT, 2, 16, false}, {WG_TEXEL_UNSIGNED, 4, 8, true},
-        {WG_TEXEL_SIGNED, 1, 8, true}, {WG_TEXEL_SIGNED, 2, 16, true}, {WG_TEXEL_UNSIGNED, 1, 16, true}, {WG_TEXEL_UNSIGNED, 4, 8, false},
-        {WG_TEXEL_SIGNED, 1, 16, false}, {WG_TEXEL_UNSIGNED, 2, 32, false}};
+    static const struct {
+        unsigned kind, channels, bits;
+        bool norm;
+    } formats[] = {{WG_TEXEL_FLOAT, 4, 32, false},   {WG_TEXEL_FLOAT, 1, 32, false},   {WG_TEXEL_FLOAT, 2, 16, false},
+                   {WG_TEXEL_UNSIGNED, 4, 8, true},  {WG_TEXEL_SIGNED, 1, 8, true},    {WG_TEXEL_SIGNED, 2, 16, true},
+                   {WG_TEXEL_UNSIGNED, 1, 16, true}, {WG_TEXEL_UNSIGNED, 4, 8, false}, {WG_TEXEL_SIGNED, 1, 16, false},
+                   {WG_TEXEL_UNSIGNED, 2, 32, false}};
     uint64_t s = 11;
     unsigned failed = 0;
     for (unsigned h = 0; h < sizeof hows / sizeof *hows; h++)
@@ -199,11 +228,16 @@ static unsigned fetches(struct wg *g, uint64_t at, uint64_t out)
             for (unsigned mode = 0; mode < 4; mode++)
                 for (unsigned v = 0; v < 4; v++) {
                     bool is_float = formats[f].kind == WG_TEXEL_FLOAT || formats[f].norm;
-                    struct wg_texture t = {.address = {(uint8_t)mode, (uint8_t)((mode + v) % 4), (uint8_t)mode}, .filter = v & 1,
-                                           .normalized = v >> 1, .normalized_float = formats[f].norm, .border = {0.5f, -2, 3, 0.25f}};
-                    if ((t.filter && !is_float) || (!is_float && (t.address[0] == WG_ADDRESS_BORDER || t.address[1] == WG_ADDRESS_BORDER)))
+                    struct wg_texture t = {.address = {(uint8_t)mode, (uint8_t)((mode + v) % 4), (uint8_t)mode},
+                                           .filter = v & 1,
+                                           .normalized = v >> 1,
+                                           .normalized_float = formats[f].norm,
+                                           .border = {0.5f, -2, 3, 0.25f}};
+                    if ((t.filter && !is_float) ||
+                        (!is_float && (t.address[0] == WG_ADDRESS_BORDER || t.address[1] == WG_ADDRESS_BORDER)))
                         continue;
-                    failed += trial(g, &hows[h], formats[f].kind, formats[f].channels, formats[f].bits, t, &s, at, out, f == 1 && v == 3);
+                    failed += trial(g, &hows[h], formats[f].kind, formats[f].channels, formats[f].bits, t, &s, at, out,
+                                    f == 1 && v == 3);
                 }
     return failed;
 }
@@ -231,14 +265,15 @@ static unsigned linear(struct wg *g, uint64_t at, uint64_t out)
         }
     wg_texture_destroy(g, handle);
     args[0] = handle; /* gone */
-    return run_ptx(g, "a destroyed object", kernel("tex", "1d", "s32.s32", "%x0", "", 0), 1, THREADS, 0, 0, args, 3, WG_KERNEL_FAULT) !=
-           WG_KERNEL_FAULT;
+    return run_ptx(g, "a destroyed object", kernel("tex", "1d", "s32.s32", "%x0", "", 0), 1, THREADS, 0, 0, args, 3,
+                   WG_KERNEL_FAULT) != WG_KERNEL_FAULT;
 }
 
 /* A cube's faces, each of one value; and the four texels of a gather. */
 static unsigned cube_and_gather(struct wg *g, uint64_t at, uint64_t out)
 {
-    static const float dirs[6][3] = {{2, .3f, -.4f}, {-2, .3f, .4f}, {.3f, 2, .4f}, {.3f, -2, .4f}, {.3f, .4f, 2}, {.3f, .4f, -2}};
+    static const float dirs[6][3] = {{2, .3f, -.4f}, {-2, .3f, .4f}, {.3f, 2, .4f},
+                                     {.3f, -2, .4f}, {.3f, .4f, 2},  {.3f, .4f, -2}};
     uint64_t s = 9, handle, args[3];
     unsigned failed = 0;
     struct image r = image(g, WG_IMAGE_CUBE, WG_TEXEL_FLOAT, 1, 32, false, &s);
@@ -246,7 +281,8 @@ static unsigned cube_and_gather(struct wg *g, uint64_t at, uint64_t out)
     for (unsigned f = 0; f < 6; f++)
         for (unsigned k = 0; k < 8; k++)
             for (unsigned x = 0; x < 8; x++)
-                memcpy(r.p + f * r.m.level[0].layer_bytes + k * r.m.level[0].row_bytes + 4 * x, &(float){(float)(100 * f + 10 * k + x)}, 4);
+                memcpy(r.p + f * r.m.level[0].layer_bytes + k * r.m.level[0].row_bytes + 4 * x,
+                       &(float){(float)(100 * f + 10 * k + x)}, 4);
     wg_texture_create(g, &t, &handle);
     for (unsigned k = 0; k < 6; k++)
         memcpy((float *)at + 4 * k, dirs[k], 12);
@@ -287,7 +323,8 @@ static unsigned cube_and_gather(struct wg *g, uint64_t at, uint64_t out)
 /* Levels of a mipmap, each of one value: between them by the fraction of the level. */
 static unsigned levels(struct wg *g, uint64_t at, uint64_t out)
 {
-    struct wg_image m = {.shape = WG_IMAGE_2D, .kind = WG_TEXEL_FLOAT, .channels = 1, .bits = 32, .layers = 1, .nlevels = 4};
+    struct wg_image m = {
+        .shape = WG_IMAGE_2D, .kind = WG_TEXEL_FLOAT, .channels = 1, .bits = 32, .layers = 1, .nlevels = 4};
     uint64_t handle, args[3];
     unsigned failed = 0;
     for (unsigned k = 0; k < 4; k++) {
@@ -297,20 +334,27 @@ static unsigned levels(struct wg *g, uint64_t at, uint64_t out)
             ((float *)m.level[k].address)[x] = (float)(k * k);
     }
     for (unsigned mip = 0; mip < 2; mip++) {
-        struct wg_texture t = {.image = m, .normalized = true, .filter = WG_FILTER_LINEAR, .mip_filter = (uint8_t)mip, .mip_min = 0.25f,
-                               .mip_max = 2.75f, .mip_bias = 0.5f};
+        struct wg_texture t = {.image = m,
+                               .normalized = true,
+                               .filter = WG_FILTER_LINEAR,
+                               .mip_filter = (uint8_t)mip,
+                               .mip_min = 0.25f,
+                               .mip_max = 2.75f,
+                               .mip_bias = 0.5f};
         wg_texture_create(g, &t, &handle);
         for (unsigned k = 0; k < THREADS; k++) {
             ((float *)at)[4 * k] = ((float *)at)[4 * k + 1] = 0.4f;
             ((float *)at)[4 * k + 2] = (float)k / 64 - 0.5f + 1.0f / 128;
         }
         args[0] = handle, args[1] = at, args[2] = out;
-        if (run_ptx(g, "level", kernel("tex.level", "2d", "f32.f32", "%x0, %x1", ", %x2", 0), 1, THREADS, 0, 0, args, 3, WG_OK))
+        if (run_ptx(g, "level", kernel("tex.level", "2d", "f32.f32", "%x0, %x1", ", %x2", 0), 1, THREADS, 0, 0, args, 3,
+                    WG_OK))
             return failed + 1;
         for (unsigned k = 0; k < THREADS; k++) {
             double l = (double)((float *)at)[4 * k + 2] + 0.5;
             l = l < 0.25 ? 0.25 : l > 2.75 ? 2.75 : l;
-            double b = floor(l), f = l - b, want = mip ? (1 - f) * b * b + f * (b + 1) * (b + 1) : floor(l + 0.5) * floor(l + 0.5);
+            double b = floor(l), f = l - b,
+                   want = mip ? (1 - f) * b * b + f * (b + 1) * (b + 1) : floor(l + 0.5) * floor(l + 0.5);
             if (fabs((double)((float *)out)[4 * k] - want) > (mip ? 5.0 / 256 : 0) && failed++ < 3)
                 printf("level %g: %g, not %g\n", l, (double)((float *)out)[4 * k], want);
         }
@@ -319,7 +363,8 @@ static unsigned levels(struct wg *g, uint64_t at, uint64_t out)
     return failed;
 }
 
-/* Surfaces: each thread adds its number to what it reads and writes it elsewhere; boundaries three ways; a reduction. */
+/* Surfaces: each thread adds its number to what it reads and writes it elsewhere; boundaries three ways; a reduction.
+ */
 static const char surface[] =
     ".version 8.3\n.target sm_90\n.address_size 64\n"
     ".visible .entry k(.param .u64 s, .param .u64 t, .param .u64 out)\n{\n"
@@ -328,7 +373,8 @@ static const char surface[] =
     "    and.b32 %x, %t, 7;\n    shr.u32 %y, %t, 3;\n    shl.b32 %x, %x, 3;\n"
     "    suld.b.2d.v2.b32.trap {%d0, %d1}, [%s, {%x, %y}];\n    add.u32 %d0, %d0, %t;\n"
     "    sust.b.2d.v2.b32.trap [%q, {%x, %y}], {%d0, %d1};\n"
-    "    add.u32 %d4, %x, 96;\n    suld.b.2d.b32.zero %d2, [%s, {%d4, %y}];\n    suld.b.2d.b32.clamp %d3, [%s, {%d4, %y}];\n"
+    "    add.u32 %d4, %x, 96;\n    suld.b.2d.b32.zero %d2, [%s, {%d4, %y}];\n    suld.b.2d.b32.clamp %d3, [%s, {%d4, "
+    "%y}];\n"
     "    mov.u32 %w, 0;\n    sured.b.add.2d.u32.trap [%q, {64, %w}], %t;\n    sust.b.2d.b32.zero [%q, {%d4, %y}], %t;\n"
     "    mul.wide.u32 %a, %t, 16;\n    add.u64 %o, %o, %a;\n    suq.width.b32 %d5, [%s];\n"
     "    st.global.v4.u32 [%o], {%d2, %d3, %d5, %d0};\n    ret;\n}\n";
@@ -336,7 +382,8 @@ static unsigned surfaces(struct wg *g, uint64_t out)
 {
     uint64_t s = 3, args[3];
     unsigned failed = 0;
-    struct image a = image(g, WG_IMAGE_2D, WG_TEXEL_SIGNED, 2, 32, false, &s), b = image(g, WG_IMAGE_2D, WG_TEXEL_SIGNED, 2, 32, false, &s);
+    struct image a = image(g, WG_IMAGE_2D, WG_TEXEL_SIGNED, 2, 32, false, &s),
+                 b = image(g, WG_IMAGE_2D, WG_TEXEL_SIGNED, 2, 32, false, &s);
     memset(b.p, 0, b.m.level[0].layer_bytes);
     if (wg_surface_create(g, &a.m, &args[0]) || wg_surface_create(g, &b.m, &args[1]))
         return printf("%s\n", wg_error(g)), 1;
@@ -361,7 +408,8 @@ int main(void)
 {
     struct wg *g = open_device(0);
     uint64_t at = buffer(g, THREADS * 16), out = buffer(g, THREADS * 16);
-    unsigned failed = fetches(g, at, out) + linear(g, at, out) + cube_and_gather(g, at, out) + levels(g, at, out) + surfaces(g, out);
+    unsigned failed =
+        fetches(g, at, out) + linear(g, at, out) + cube_and_gather(g, at, out) + levels(g, at, out) + surfaces(g, out);
     struct wg_texture t = {.image = {.shape = WG_IMAGE_2D, .channels = 3, .bits = 8, .layers = 1, .nlevels = 1}};
     uint64_t handle;
     if (wg_texture_create(g, &t, &handle) != WG_INVALID || wg_texture_destroy(g, 12345) != WG_INVALID)

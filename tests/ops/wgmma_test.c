@@ -1,14 +1,18 @@
-/* wgmma_test.c [--bits] - wgmma of every type, layout and swizzle on small integers, whose sums are exact in every type, against
- * sums of ordinary integers; operands are laid out as tensor copies leave them. --bits: says what products of random values
- * are, bit by bit, to be compared with a GPU's (tools/hopper). */
+/* wgmma_test.c [--bits] - wgmma of every type, layout and swizzle on small integers, whose sums are exact in every
+ * type, against sums of ordinary integers; operands are laid out as tensor copies leave them. --bits: says what
+ * products of random values are, bit by bit, to be compared with a GPU's (tools/hopper). */
 #include "launch.h"
 
 enum { SHARED = 65536, M = 64, N = 64, KS = 4 }; /* KS steps of K each along a row of operands */
-struct type { const char *name, *acc; unsigned bits, k; int lo, hi; };
+struct type {
+    const char *name, *acc;
+    unsigned bits, k;
+    int lo, hi;
+};
 static const struct type types[] = {
-    {"f16", "f32", 16, 16, -3, 3}, {"f16", "f16", 16, 16, -3, 3}, {"bf16", "f32", 16, 16, -3, 3}, {"tf32", "f32", 32, 8, -3, 3},
-    {"e4m3", "f32", 8, 32, -3, 3}, {"e5m2", "f32", 8, 32, -3, 3}, {"e4m3", "f16", 8, 32, -3, 3}, {"s8", "s32", 8, 32, -128, 127},
-    {"u8", "s32", 8, 32, 0, 255}};
+    {"f16", "f32", 16, 16, -3, 3}, {"f16", "f16", 16, 16, -3, 3},   {"bf16", "f32", 16, 16, -3, 3},
+    {"tf32", "f32", 32, 8, -3, 3}, {"e4m3", "f32", 8, 32, -3, 3},   {"e5m2", "f32", 8, 32, -3, 3},
+    {"e4m3", "f16", 8, 32, -3, 3}, {"s8", "s32", 8, 32, -128, 127}, {"u8", "s32", 8, 32, 0, 255}};
 static char text[65536];
 
 /* The bits of a small integer. */
@@ -46,7 +50,8 @@ static unsigned place(unsigned x, unsigned k, unsigned kall, unsigned xall, unsi
     return slab * rows * span + o - p * 16 + (p ^ o / 128 % unit) * 16;
 }
 /* The descriptor of the part from k0 on. */
-static uint64_t descriptor(unsigned base, unsigned k0, unsigned kall, unsigned xall, unsigned bits, unsigned span, int trans)
+static uint64_t descriptor(unsigned base, unsigned k0, unsigned kall, unsigned xall, unsigned bits, unsigned span,
+                           int trans)
 {
     static const unsigned codes[] = {[1] = 0, [8] = 1, [4] = 2, [2] = 3};
     unsigned rows = trans ? kall : xall, lead, stride, start;
@@ -69,19 +74,26 @@ static const char *kernel(const struct type *t, int ta, int tb, int a_regs, int 
     unsigned half = !strcmp(t->acc, "f16"), nd = half ? N / 4 : N / 2;
     int fl = t->acc[0] == 'f', is16 = t->bits == 16;
     int n = snprintf(text, sizeof text,
-        ".version 8.3\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 sh[];\n"
-        ".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 descs, .param .u64 regs)\n{\n"
-        "    .reg .b64 %%i, %%o, %%s, %%g, %%a<8>, %%da, %%db;\n    .reg .b32 %%t, %%r<10>, %%d<%u>, %%x<4>;\n    .reg .pred %%p, %%add;\n"
-        "    ld.param.u64 %%i, [in];\n    ld.param.u64 %%o, [out];\n    ld.param.u64 %%s, [descs];\n    ld.param.u64 %%g, [regs];\n"
-        "    mov.u32 %%t, %%tid.x;\n    mov.u32 %%r3, sh;\n    shl.b32 %%r5, %%t, 2;\n"
-        "copy:\n    setp.ge.u32 %%p, %%r5, %u;\n    @%%p bra done;\n    add.u32 %%r7, %%r3, %%r5;\n    cvt.u64.u32 %%a0, %%r5;\n"
-        "    add.u64 %%a1, %%i, %%a0;\n    ld.global.u32 %%r8, [%%a1];\n    st.shared.u32 [%%r7], %%r8;\n    add.u32 %%r5, %%r5, 512;\n    bra copy;\n"
-        "done:\n    fence.proxy.async;\n    bar.sync 0;\n    wgmma.fence.sync.aligned;\n    mul.wide.u32 %%a2, %%t, 16;\n    add.u64 %%g, %%g, %%a2;\n",
-        nd, SHARED);
+                     ".version 8.3\n.target sm_90a\n.address_size 64\n.extern .shared .align 1024 .b8 sh[];\n"
+                     ".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 descs, .param .u64 regs)\n{\n"
+                     "    .reg .b64 %%i, %%o, %%s, %%g, %%a<8>, %%da, %%db;\n    .reg .b32 %%t, %%r<10>, %%d<%u>, "
+                     "%%x<4>;\n    .reg .pred %%p, %%add;\n"
+                     "    ld.param.u64 %%i, [in];\n    ld.param.u64 %%o, [out];\n    ld.param.u64 %%s, [descs];\n    "
+                     "ld.param.u64 %%g, [regs];\n"
+                     "    mov.u32 %%t, %%tid.x;\n    mov.u32 %%r3, sh;\n    shl.b32 %%r5, %%t, 2;\n"
+                     "copy:\n    setp.ge.u32 %%p, %%r5, %u;\n    @%%p bra done;\n    add.u32 %%r7, %%r3, %%r5;\n    "
+                     "cvt.u64.u32 %%a0, %%r5;\n"
+                     "    add.u64 %%a1, %%i, %%a0;\n    ld.global.u32 %%r8, [%%a1];\n    st.shared.u32 [%%r7], %%r8;\n "
+                     "   add.u32 %%r5, %%r5, 512;\n    bra copy;\n"
+                     "done:\n    fence.proxy.async;\n    bar.sync 0;\n    wgmma.fence.sync.aligned;\n    mul.wide.u32 "
+                     "%%a2, %%t, 16;\n    add.u64 %%g, %%g, %%a2;\n",
+                     nd, SHARED);
     for (int k = 0; k < KS; k++) {
-        n += snprintf(text + n, sizeof text - (size_t)n,
+        n += snprintf(
+            text + n, sizeof text - (size_t)n,
             "    setp.ne.u32 %%add, %d, 0;\n    ld.global.u64 %%da, [%%s+%d];\n    ld.global.u64 %%db, [%%s+%d];\n"
-            "    ld.global.v4.u32 {%%x0, %%x1, %%x2, %%x3}, [%%g+%d];\n    wgmma.mma_async.sync.aligned.m64n%dk%u.%s.%s.%s {",
+            "    ld.global.v4.u32 {%%x0, %%x1, %%x2, %%x3}, [%%g+%d];\n    "
+            "wgmma.mma_async.sync.aligned.m64n%dk%u.%s.%s.%s {",
             k, 16 * k, 16 * k + 8, 2048 * k, N, t->k, t->acc, t->name, t->name);
         for (unsigned x = 0; x < nd; x++)
             n += snprintf(text + n, sizeof text - (size_t)n, "%s%%d%u", x ? ", " : "", x);
@@ -95,7 +107,9 @@ static const char *kernel(const struct type *t, int ta, int tb, int a_regs, int 
         n += snprintf(text + n, sizeof text - (size_t)n, ";\n");
     }
     n += snprintf(text + n, sizeof text - (size_t)n,
-        "    wgmma.commit_group.sync.aligned;\n    wgmma.wait_group.sync.aligned 0;\n    mul.wide.u32 %%a3, %%t, %u;\n    add.u64 %%o, %%o, %%a3;\n", nd * 4);
+                  "    wgmma.commit_group.sync.aligned;\n    wgmma.wait_group.sync.aligned 0;\n    mul.wide.u32 %%a3, "
+                  "%%t, %u;\n    add.u64 %%o, %%o, %%a3;\n",
+                  nd * 4);
     for (unsigned x = 0; x < nd; x++)
         n += snprintf(text + n, sizeof text - (size_t)n, "    st.global.u32 [%%o+%u], %%d%u;\n", 4 * x, x);
     snprintf(text + n, sizeof text - (size_t)n, "    ret;\n}\n");
@@ -113,8 +127,8 @@ static float half_value(uint32_t h)
     return h & 0x8000 ? -f : f;
 }
 
-static unsigned trial(struct wg *g, const uint64_t *mem, const struct type *t, unsigned sa, unsigned sb, int ta, int tb, int a_regs,
-                      int neg)
+static unsigned trial(struct wg *g, const uint64_t *mem, const struct type *t, unsigned sa, unsigned sb, int ta, int tb,
+                      int a_regs, int neg)
 {
     static int a[M][KS * 32], b[N][KS * 32];
     uint64_t seed = 3 + (uint64_t)sa * 5 + sb * 11 + (unsigned)ta * 17 + (unsigned)tb * 23 + t->bits;
@@ -163,10 +177,12 @@ static unsigned trial(struct wg *g, const uint64_t *mem, const struct type *t, u
                 want += a[row][k] * b[col][k];
             want = neg ? -want : want;
             memcpy(&f, &v, 4);
-            got = half ? (double)half_value(v >> 16 * (x & 1) & 0xffff) : t->acc[0] == 's' ? (double)(int32_t)v : (double)f;
+            got = half               ? (double)half_value(v >> 16 * (x & 1) & 0xffff)
+                  : t->acc[0] == 's' ? (double)(int32_t)v
+                                     : (double)f;
             if (got != (double)want && !bad++)
-                printf("%s.%s, swizzles %u %u, transposed %d %d%s: (%u,%u) is %g, not %lld\n", t->acc, t->name, sa, sb, ta, tb,
-                       a_regs ? ", a in registers" : "", row, col, got, (long long)want);
+                printf("%s.%s, swizzles %u %u, transposed %d %d%s: (%u,%u) is %g, not %lld\n", t->acc, t->name, sa, sb,
+                       ta, tb, a_regs ? ", a in registers" : "", row, col, got, (long long)want);
         }
     return bad != 0;
 }

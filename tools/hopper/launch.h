@@ -1,4 +1,4 @@
-/* launch.h - tests/ops/launch.h on a real GPU: the same tests of PTX run through the driver API. run.sh includes it first. */
+/* launch.h - tests/ops/launch.h on a real GPU: the same tests of PTX through the driver API. run.sh includes it first. */
 #ifndef TESTS_OPS_LAUNCH_H
 #define TESTS_OPS_LAUNCH_H
 #include <cuda.h>
@@ -49,8 +49,8 @@ static enum wg_status run_ptx(struct wg *g, const char *name, const char *ptx, u
     CUfunction f;
     void *p[16];
     CUlaunchAttribute a = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
-    CUlaunchConfig c = {.gridDimX = grid, .gridDimY = 1, .gridDimZ = 1, .blockDimX = block, .blockDimY = 1, .blockDimZ = 1,
-                        .sharedMemBytes = (unsigned)shared, .attrs = &a, .numAttrs = cluster != 0};
+    CUlaunchConfig c = {.gridDimX = grid, .gridDimY = 1, .gridDimZ = 1, .blockDimX = block, .blockDimY = 1,
+                        .blockDimZ = 1, .sharedMemBytes = (unsigned)shared, .attrs = &a, .numAttrs = cluster != 0};
     (void)g;
     (void)want;
     a.value.clusterDim.x = cluster;
@@ -88,9 +88,10 @@ static struct wg_tensormap_tiled last_map;
 static inline enum wg_status encode_gpu(void *map, const struct wg_tensormap_tiled *t, const char **why)
 {
     static CUtensorMap m;
-    CUresult r = cuTensorMapEncodeTiled(&m, (CUtensorMapDataType)t->type, t->rank, (void *)t->address, t->dim, t->stride,
-                                        t->box, t->step, (CUtensorMapInterleave)t->interleave, (CUtensorMapSwizzle)t->swizzle,
-                                        CU_TENSOR_MAP_L2_PROMOTION_NONE, (CUtensorMapFloatOOBfill)t->oob_nan);
+    CUresult r = cuTensorMapEncodeTiled(
+        &m, (CUtensorMapDataType)t->type, t->rank, (void *)t->address, t->dim, t->stride, t->box, t->step,
+        (CUtensorMapInterleave)t->interleave, (CUtensorMapSwizzle)t->swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+        (CUtensorMapFloatOOBfill)t->oob_nan);
     if (why)
         *why = r ? "the driver refuses it" : NULL;
     if (r)
