@@ -381,7 +381,7 @@ static const struct wg_inst *enter(struct wg_warp *w, const struct wg_inst *i, c
     f->caller = up;
     f->ret = i + 1;
     f->mask = w->mask;
-    f->local_base = up->local_base + ((up->code->local_bytes + 15u) & ~15u);
+    f->local_base = (wg_frame_local(up) + 15u) & ~15u;
     if (!wg_local_reserve(w, (uint64_t)f->local_base + code->local_bytes)) {
         wg_frame_drop(w, f);
         return wg_fault(w, i, WG_KERNEL_FAULT, "stack-overflow", __builtin_ctz(w->mask), 0,
