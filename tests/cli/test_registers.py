@@ -63,7 +63,7 @@ class Registers(unittest.TestCase):
         l, text = self.launch('./ptxas')
         self.assertEqual((l['registers'], l['registers_exact'], l['ptxas']), (80, True, 'V13.0.88'))
         self.assertEqual((l['spill_stores'], l['spill_loads']), (12, 16))
-        self.assertRegex(text, r'registers +80 a thread \(ptxas\) +exact')
+        self.assertRegex(text, r'registers +80 a thread \(ptxas V13\.0\.88\) +exact')
         self.assertRegex(text, r'spilled +12 bytes a thread stored, 16 loaded +exact')
         # 80 registers: 3 blocks of 256 of 2,048 threads, see NVIDIA's calculator
         self.assertRegex(text, r'occupancy +3 blocks, 24 of 64 warps \(38 %\); limit: registers +exact')
