@@ -300,15 +300,15 @@ static void registers(struct wg_page *g, const struct wg_launch_result *l)
         return;
     const char *space = *l->ptxas ? " " : "";
     if (!l->registers_exact && l->registers_low < l->registers_high)
-        row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread, from %u to %u: there is no ptxas to ask", l->registers,
-            l->registers_low, l->registers_high);
+        row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread, from %u to %u", l->registers, l->registers_low,
+            l->registers_high);
     else if (!l->registers_exact)
         row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread", l->registers);
-    else if (l->spill_stores || l->spill_loads)
-        row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread (ptxas%s%s); spilled: %s bytes stored, %s loaded",
-            l->registers, space, l->ptxas, wg_format_count(a, l->spill_stores), wg_format_count(b, l->spill_loads));
     else
         row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread (ptxas%s%s)", l->registers, space, l->ptxas);
+    if (l->spill_stores || l->spill_loads)
+        row(g, WG_INK_PLAIN, "spilled", fidelity, "%13s bytes a thread stored, %s loaded", wg_format_count(a, l->spill_stores),
+            wg_format_count(b, l->spill_loads));
 }
 
 /* How many blocks an SM holds, which needs the registers, and how often the grid fills the device. */

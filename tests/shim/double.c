@@ -231,6 +231,7 @@ static void read_entry(struct wg_module *m, const char *p)
     k->info.param_bytes = at;
     k->info.max_threads = 1024;
     k->info.registers = k->info.registers_low = k->info.registers_high = wg_double.registers;
+    k->info.registers_exact = true;
     k->info.ptx_version = 80;
     k->info.sm = 80;
     const char *bound = strstr(p, ".maxntid");
