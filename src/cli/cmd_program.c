@@ -56,17 +56,44 @@ static bool find_library(struct started *s)
     return !access(WG_INSTALLED "/" OUR_LIBRARY, R_OK);
 }
 
+/* Of the words for the compiler, those that name further sources or objects: with one of their endings and no option,
+ * nor the file of an option before them. */
+static bool is_source(const struct wg_many *words, size_t i)
+{
+    static const char *const endings[] = {".cu", ".cpp", ".cc", ".cxx", ".C", ".c", ".o", ".a", ".so"};
+    const char *w = words->v[i], *dot = strrchr(w, '.');
+    if (*w == '-' || !dot || (i && !strcmp(words->v[i - 1], "-include")))
+        return false;
+    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++)
+        if (!strcmp(dot, endings[k]))
+            return true;
+    return false;
+}
+
 static int build(struct started *s, const char *source)
 {
     const struct wg_cli *o = s->o;
     char library[sizeof s->lib + 32], err[1024] = "", sm[32] = "";
     snprintf(library, sizeof library, "%s/" OUR_LIBRARY, s->lib);
     snprintf(sm, sizeof sm, "sm_%u%u", s->gpu->cc->major, s->gpu->cc->minor);
-    const struct wg_build_options opt = {.size = sizeof opt, .compiler = o->compiler, .sources = &source, .nsources = 1,
-                                         .args = o->build_arg.v, .nargs = o->build_arg.n, .include = s->include,
-                                         .library = library, .sm = sm};
-    enum wg_status e = wg_build(&opt, &s->built, err, sizeof err);
-    return e == WG_OK ? WG_EXIT_OK : wg_cli_error(WG_EXIT_INPUT, "%s", err);
+    const char **sources = calloc(o->build_arg.n + 1, sizeof *sources), **args = calloc(o->build_arg.n + 1, sizeof *args);
+    size_t nsources = 0, nargs = 0;
+    enum wg_status e = sources && args ? WG_OK : WG_NO_MEMORY;
+    if (e == WG_OK) {
+        sources[nsources++] = source;
+        for (size_t i = 0; i < o->build_arg.n; i++)
+            if (is_source(&o->build_arg, i))
+                sources[nsources++] = o->build_arg.v[i];
+            else
+                args[nargs++] = o->build_arg.v[i];
+        const struct wg_build_options opt = {.size = sizeof opt, .compiler = o->compiler, .sources = sources,
+                                             .nsources = nsources, .args = args, .nargs = nargs, .include = s->include,
+                                             .library = library, .sm = sm};
+        e = wg_build(&opt, &s->built, err, sizeof err);
+    }
+    free(sources);
+    free(args);
+    return e == WG_OK ? WG_EXIT_OK : wg_cli_error(WG_EXIT_INPUT, "%s", e == WG_NO_MEMORY ? "out of memory" : err);
 }
 
 static bool prepend(const char *name, const char *value, char separator)
