@@ -29,6 +29,7 @@ STATES = [
     ("pass", "its own check says it is right"),
     ("ran", "ended without error; it has no check of its own"),
     ("slow", "right, but took more than half of the time limit"),
+    ("flawed", "its own check says it is wrong, and `warpgrind check` finds the error in it: a GPU may give any result"),
     ("wrong", "its own check says it is wrong, or it ended with an error code"),
     ("unsupported", "warpgrind refused something by name"),
     ("build", "did not compile or link"),
@@ -162,6 +163,10 @@ def run_one(c, prog, o):
     limit = o.limit
     text, status, wall, cpu = run_limited(argv, folder, limit)
     state, reason = judge(c, prog, text, status, cpu, limit)
+    if state == "wrong":
+        found = run_limited([argv[0], "check"] + argv[1:], folder, 3 * limit)[0]
+        if line := first(r"^========= Error: .*(?:\n=========     and .*)?", found):
+            state, reason = "flawed", shorten(line.replace("=========", "").replace(" Error: ", ""), 220)
     if o.keep:
         os.makedirs(o.keep, exist_ok=True)
         with open(os.path.join(o.keep, f"{c.get('name')}-{prog['name'].replace('/', '-')}-{o.compiler}.log"), "w") as f:
