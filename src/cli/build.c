@@ -193,7 +193,7 @@ static void plan_link(struct build *b)
             wg_args_add(&j->argv, b->o->sources[i]);
     for (size_t i = 0; i < b->options.link.n; i++) { /* ours stands in for both names of the runtime */
         const char *a = b->options.link.v[i];
-        if (strcmp(a, "-lcudart") && strcmp(a, "-lcudart_static") && strcmp(a, "-lcudadevrt"))
+        if (strcmp(a, "-lcudart") && strcmp(a, "-lcudart_static") && strcmp(a, "-lcudadevrt") && strcmp(a, "-lcuda"))
             wg_args_add(&j->argv, a);
     }
     wg_args_add(&j->argv, b->o->library);
@@ -402,6 +402,34 @@ static void remove_folder(const char *dir, const char *keep)
         rmdir(dir);
 }
 
+/* clang's own OpenMP library is a package of its own. Without it clang still reads the pragmas' calls through GCC's, and
+ * runs host regions on one thread; the device code is not concerned. */
+static void check_openmp(struct build *b)
+{
+    char path[4096] = "", include[4096] = "";
+    struct wg_clang_options *o = &b->options;
+    bool asked = false;
+    for (size_t i = 0; i < o->host.n; i++)
+        asked |= !strcmp(o->host.v[i], "-fopenmp");
+    if (!asked || (wg_proc_read((char *[]){b->compiler.path, "-print-file-name=libomp.so", NULL}, path, sizeof path) &&
+                   *path == '/'))
+        return;
+    struct wg_args *const lists[] = {&o->host, &o->link};
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < lists[k]->n; i++)
+            if (!strcmp(lists[k]->v[i], "-fopenmp")) {
+                free(lists[k]->v[i]);
+                lists[k]->v[i] = strdup("-fopenmp=libgomp");
+            }
+    if (wg_proc_read((char *[]){"gcc", "-print-file-name=include", NULL}, include, sizeof include) && *include == '/') {
+        include[strcspn(include, "\n")] = 0;
+        wg_args_add(&o->both, "-idirafter"); /* only its omp.h is wanted */
+        wg_args_add(&o->both, include);
+    }
+    fprintf(messages(b), "warpgrind: clang's OpenMP library (libomp) is not installed: host code runs its parallel regions "
+                         "on one thread\n");
+}
+
 static enum wg_status check(struct build *b)
 {
     const struct wg_build_options *o = b->o;
@@ -418,6 +446,7 @@ static enum wg_status check(struct build *b)
         return fail(b, WG_INVALID, "%s: a whole program is built here; the option does not fit", b->options.bad);
     if (b->compiler.kind == WG_COMPILER_NVCC)
         return WG_OK;
+    check_openmp(b);
     if (!o->include || !o->library)
         return fail(b, WG_INVALID, "clang needs our CUDA headers and runtime library");
     size_t units = 0;

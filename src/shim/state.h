@@ -211,6 +211,8 @@ enum cudaError wg_array_copy3d(struct wg_shim *s, const struct cudaMemcpy3DParms
 void wg_array_free_all(struct wg_shim *s);
 /* texture.c */
 void wg_object_free_all(struct wg_shim *s);
+/* device.c: name and UUID, as cudaDeviceProp has them */
+void wg_device_identify(const struct wg_device *gpu, char name[256], unsigned char uuid[16]);
 /* exit.c */
 void wg_shim_watch_exit(struct wg_shim *s); /* once, when a profile is wanted */
 void wg_shim_write_profile(struct wg_shim *s);
