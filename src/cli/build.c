@@ -104,6 +104,8 @@ static void cuda_args(struct build *b, struct job *j, bool device)
         "cuda_runtime.h", "-Wno-unknown-cuda-version", "-Wno-pass-failed",
         /* the release decides the launch call that clang makes; 11.0 is the one that every clang from 14 on knows */
         "-Xclang", "-target-sdk-version=11.0",
+        /* nvcc takes "f(...)" where nothing calls it; C++ libraries declare such functions to ask about types */
+        "-Xclang", "-fcuda-allow-variadic-functions",
     };
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         wg_args_add(&j->argv, common[i]);
@@ -402,11 +404,11 @@ static void remove_folder(const char *dir, const char *keep)
         rmdir(dir);
 }
 
-/* clang's own OpenMP library is a package of its own. Without it clang still reads the pragmas' calls through GCC's, and
- * runs host regions on one thread; the device code is not concerned. */
+/* clang's own OpenMP library is a package of its own. Without it the calls go to GCC's and the pragmas to nobody,
+ * so that host regions run on one thread; the device code is not concerned. */
 static void check_openmp(struct build *b)
 {
-    char path[4096] = "", include[4096] = "";
+    char path[4096] = "";
     struct wg_clang_options *o = &b->options;
     bool asked = false;
     for (size_t i = 0; i < o->host.n; i++)
@@ -419,13 +421,10 @@ static void check_openmp(struct build *b)
         for (size_t i = 0; i < lists[k]->n; i++)
             if (!strcmp(lists[k]->v[i], "-fopenmp")) {
                 free(lists[k]->v[i]);
-                lists[k]->v[i] = strdup("-fopenmp=libgomp");
+                lists[k]->v[i] = strdup(k ? "-lgomp" : "-Wno-source-uses-openmp");
             }
-    if (wg_proc_read((char *[]){"gcc", "-print-file-name=include", NULL}, include, sizeof include) && *include == '/') {
-        include[strcspn(include, "\n")] = 0;
-        wg_args_add(&o->both, "-idirafter"); /* only its omp.h is wanted */
-        wg_args_add(&o->both, include);
-    }
+    wg_args_add(&o->both, "-idirafter");
+    wg_args_addf(&o->both, "%s/wg/openmp", b->o->include);
     fprintf(messages(b), "warpgrind: clang's OpenMP library (libomp) is not installed: host code runs its parallel regions "
                          "on one thread\n");
 }

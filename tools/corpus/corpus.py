@@ -57,7 +57,7 @@ class Collection:
                 if m and not self.programs:
                     self.head[m[1]] = m[2]
                     continue
-                cols = [c.strip() for c in line.split("|")] + [""] * 5
+                cols = [c.strip() for c in re.split(r"(?<=\s)\|(?=\s|$)", line)] + [""] * 5
                 if len(cols) > 10:
                     raise SystemExit(f"{path}:{number}: more than five columns")
                 self.programs.append(dict(zip(("name", "sources", "build", "args", "check"), cols)))
@@ -74,13 +74,13 @@ def expand(folder, words):
     out = []
     for w in words:
         found = sorted(os.path.relpath(p, folder) for p in glob.glob(os.path.join(folder, w)))
-        out += found or [w]
+        out += found or ([] if "*" in w else [w])
     return out
 
 
 def run_limited(argv, cwd, limit):
     """Output, exit status (negative: signal; None: timed out) and seconds of wall and processor time. The limit is of
-    processor time for each process, so that a busy machine changes no outcome; a program that waits gets eight times that."""
+    processor time for each process, so that a busy machine changes no outcome; a program that waits gets twenty times that."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.monotonic()
     with tempfile.TemporaryFile() as out:
@@ -88,7 +88,7 @@ def run_limited(argv, cwd, limit):
                              start_new_session=True,
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 20)))
         try:
-            status = p.wait(timeout=8 * limit)
+            status = p.wait(timeout=20 * limit)
             if status in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
                 status = None
         except subprocess.TimeoutExpired:
