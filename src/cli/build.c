@@ -391,6 +391,35 @@ static void show(const struct build *b)
     fflush(messages(b));
 }
 
+/* "fatal error: 'cub/cub.cuh' file not found": what that library is, and what can be done. */
+static void explain(struct build *b)
+{
+    enum kind { HEADERS, GPU };
+    static const struct { const char *header, *library; enum kind kind; } known[] = {
+#define WG_LIBRARY(header, library, kind) {header, library, kind},
+#include "cli/libraries.def"
+#undef WG_LIBRARY
+    };
+    for (size_t i = 0; i < b->njobs; i++) {
+        size_t n;
+        char *text = b->jobs[i].log && b->jobs[i].status ? slurp(b->jobs[i].log, &n) : NULL;
+        const char *end = text ? strstr(text, "' file not found") : NULL, *name = end;
+        while (name && name > text && name[-1] != '\'')
+            name--;
+        for (size_t k = 0; name && k < sizeof known / sizeof *known; k++) {
+            const size_t len = strlen(known[k].header), used = strlen(b->err);
+            if ((size_t)(end - name) < len || strncmp(name, known[k].header, len) != 0 || used >= b->errn)
+                continue;
+            snprintf(b->err + used, b->errn - used,
+                     known[k].kind == GPU ? "; %s has kernels of its own as machine code, which cannot be run here"
+                                          : "; %s comes with the CUDA toolkit: --compiler=nvcc", known[k].library);
+            free(text);
+            return;
+        }
+        free(text);
+    }
+}
+
 /* ---- the whole ------------------------------------------------------------------------------------------------ */
 static void remove_folder(const char *dir, const char *keep)
 {
@@ -505,6 +534,8 @@ static void compile(struct build *b)
     if (!b->status)
         run(b, last, b->njobs);
     show(b);
+    if (b->status == WG_PARSE)
+        explain(b);
 }
 
 enum wg_status wg_build(const struct wg_build_options *o, struct wg_built *out, char *err, size_t n)
