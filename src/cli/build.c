@@ -33,6 +33,7 @@ struct build {
     sigset_t mask;        /* as it was before */
     char *dir, *program;
     char sm[16];
+    char cccl[4096];      /* folder of Thrust, CUB and libcu++, where a toolkit is; "" */
     char *err;
     size_t errn;
     enum wg_status status;
@@ -112,6 +113,11 @@ static void cuda_args(struct build *b, struct job *j, bool device)
     wg_args_addf(&j->argv, "--cuda-gpu-arch=%s", b->sm);
     wg_args_add(&j->argv, "-isystem");
     wg_args_add(&j->argv, b->o->include);
+    if (*b->cccl) { /* its small float types need headers of the toolkit that we have no counterpart of */
+        wg_args_add(&j->argv, "-isystem");
+        wg_args_add(&j->argv, b->cccl);
+        wg_args_add(&j->argv, "-DCCCL_DISABLE_NVFP8_SUPPORT");
+    }
     wg_args_add(&j->argv, device ? "--cuda-device-only" : "--cuda-host-only");
     if (device) {
         wg_args_add(&j->argv, "-S");
@@ -412,7 +418,7 @@ static void explain(struct build *b)
                 continue;
             snprintf(b->err + used, b->errn - used,
                      known[k].kind == GPU ? "; %s has kernels of its own as machine code, which cannot be run here"
-                                          : "; %s comes with the CUDA toolkit: --compiler=nvcc", known[k].library);
+                                          : "; %s is not installed: it comes with the CUDA toolkit, or give its folder with --build-arg=-I...", known[k].library);
             free(text);
             return;
         }
@@ -458,6 +464,18 @@ static void check_openmp(struct build *b)
                          "on one thread\n");
 }
 
+/* Thrust, CUB and libcu++ are source that clang can read, when somebody has installed it. */
+static void find_cccl(struct build *b)
+{
+    const char *const roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda", "/opt/cuda"};
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        snprintf(b->cccl, sizeof b->cccl, "%s/include/cccl", roots[i] ? roots[i] : "");
+        if (roots[i] && !access(b->cccl, R_OK))
+            return;
+    }
+    *b->cccl = 0;
+}
+
 static enum wg_status check(struct build *b)
 {
     const struct wg_build_options *o = b->o;
@@ -475,6 +493,7 @@ static enum wg_status check(struct build *b)
     if (b->compiler.kind == WG_COMPILER_NVCC)
         return WG_OK;
     check_openmp(b);
+    find_cccl(b);
     if (!o->include || !o->library)
         return fail(b, WG_INVALID, "clang needs our CUDA headers and runtime library");
     size_t units = 0;
