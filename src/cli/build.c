@@ -130,6 +130,7 @@ static void cuda_args(struct build *b, struct job *j, bool device)
         wg_args_addf(&j->argv, "+ptx%u", wg_compiler_ptx(&b->compiler));
     } else {
         wg_args_add(&j->argv, "-O1"); /* quick to compile; -O in the options comes later and wins */
+        wg_args_add(&j->argv, "-fwrapv"); /* checks on the host that overflow hold with nvcc's host compiler, by luck */
         wg_args_add(&j->argv, "-c");
         wg_args_add(&j->argv, "-Xclang");
         wg_args_add(&j->argv, "-fcuda-include-gpubinary");

@@ -413,7 +413,6 @@ WG_SAME(cuSurfObjectDestroy, CONTEXT, (uint64_t t), cudaDestroySurfaceObject(t))
 /* ---- tensor maps ---------------------------------------------------------------------------------------------------- */
 
 #include <warpgrind/tensormap.h>
-#pragma weak wg_tensormap_encode_tiled
 static int encode(void *map, unsigned type, unsigned rank, void *address, const uint64_t *dim, const uint64_t *strides,
                   const uint32_t *box, const uint32_t *step, unsigned interleave, unsigned swizzle, unsigned promotion,
                   unsigned fill)
@@ -431,13 +430,13 @@ static int encode(void *map, unsigned type, unsigned rank, void *address, const 
         if (i)
             t.stride[i - 1] = strides[i - 1];
     }
-    const enum wg_status st = wg_tensormap_encode_tiled ? wg_tensormap_encode_tiled(map, &t, &why) : WG_UNSUPPORTED;
+    const enum wg_status st = wg_tensormap_encode_tiled(map, &t, &why);
     if (st == WG_OK)
         return cudaSuccess;
     if (st != WG_UNSUPPORTED)
         return cudaErrorInvalidValue;
     struct wg_shim *s = wg_shim_lock();
-    const enum cudaError e = wg_shim_refuse("cuTensorMapEncodeTiled", why ? why : "the engine has no tensor maps yet");
+    const enum cudaError e = wg_shim_refuse("cuTensorMapEncodeTiled", why ? why : "this form of tensor map");
     wg_shim_unlock(s);
     return (int)e;
 }

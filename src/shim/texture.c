@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The engine's part arrives separately; until it is linked in, objects are refused by name. */
-#pragma weak wg_texture_create
-#pragma weak wg_surface_create
-#pragma weak wg_texture_destroy
-
 static uint8_t kind_of(int f)
 {
     return f == cudaChannelFormatKindFloat    ? WG_TEXEL_FLOAT
@@ -163,8 +158,6 @@ static enum cudaError create(struct wg_shim *s, uint64_t *out, const struct cuda
     struct wg_texture x = {.seamless = seamless && t && t->seamlessCubemap};
     if (!out || !r || !t)
         return cudaErrorInvalidValue;
-    if (!wg_texture_create)
-        return wg_shim_refuse("cudaCreateTextureObject", "the engine has no textures yet");
     enum cudaError e = image_of(s, r, &x.image);
     if (e == cudaSuccess && v && (r->resType == cudaResourceTypeLinear || r->resType == cudaResourceTypePitch2D))
         e = cudaErrorInvalidValue; /* documented: views are of arrays */
@@ -225,8 +218,6 @@ WG_API(cudaCreateSurfaceObject, CONTEXT, (uint64_t *out, const struct cudaResour
     uint64_t handle;
     if (!out || !r)
         return cudaErrorInvalidValue;
-    if (!wg_surface_create)
-        return wg_shim_refuse("cudaCreateSurfaceObject", "the engine has no surfaces yet");
     if (r->resType != cudaResourceTypeArray) /* documented: nothing else can be a surface */
         return cudaErrorInvalidValue;
     enum cudaError e = of_array(s, r->res.array.array, false, &im);
