@@ -1,5 +1,6 @@
 /* html_kernel.c - one kernel on the page: what is wrong, the figures, what limits it, its worst accesses drawn. */
 #include "model/occupancy.h"
+#include "report/advice.h"
 #include "report/escape.h"
 #include "report/html.h"
 #include "report/markup.h"
@@ -154,6 +155,18 @@ static void limits(struct wg_html *h, const struct wg_group *g, bool charts)
         return;
     }
     uint64_t blocks = (uint64_t)g->first->grid[0] * g->first->grid[1] * g->first->grid[2];
+    if (!g->first->registers_exact && g->first->registers_low && g->first->registers_high) {
+        struct wg_occupancy most, least;
+        q.regs = g->first->registers_low;
+        wg_occupancy(d->cc, &q, &most);
+        q.regs = g->first->registers_high;
+        wg_occupancy(d->cc, &q, &least);
+        if (most.blocks != least.blocks)
+            fprintf(h->out, "<p>No ptxas was asked: registers are between %" PRIu32 " and %" PRIu32 " a thread, so an SM holds %u to %u blocks, "
+                    "%.0f to %.0f %% of its warps (estimated). What follows is for %" PRIu32 ".</p>\n", g->first->registers_low,
+                    g->first->registers_high, least.blocks, most.blocks, 100 * least.occupancy, 100 * most.occupancy,
+                    g->first->registers);
+    }
     wg_occupancy_limits_text(o.limiting, why, sizeof why);
     fprintf(h->out, "<p>An SM holds %u block%s, %u of %u warps (%.0f %%, %s); what limits: <b>%s</b>.", o.blocks, o.blocks == 1 ? "" : "s",
             o.warps, d->cc->warps_per_sm, 100 * o.occupancy, fidelity, why);
@@ -226,6 +239,14 @@ static void pictures(struct wg_html *h, size_t k)
                 wg_format_count(buf, v[i].extra), w->shared ? "wavefronts" : "sectors",
                 h->v->groups[k].merged_sites ? wg_html_mark(WG_FIDELITY_MODELLED) : "", w->warp,
                 wg_format_count(block, w->block));
+        struct wg_trial t;
+        wg_advice_try(w, &t);
+        if (t.after < t.before) {
+            fputs("<p class=\"tried\"><b>tried on these addresses</b> ", h->out);
+            wg_html_text(h, t.text);
+            fprintf(h->out, ": %" PRIu32 " %s become %" PRIu32 " (modelled for the other executions)</p>", t.before,
+                    w->shared ? "wavefronts" : "sectors", t.after);
+        }
         wg_svg_lanes(h->out, w, false);
         fputs("</figure>\n", h->out);
     }
