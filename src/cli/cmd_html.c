@@ -101,7 +101,11 @@ int wg_cmd_advise(const struct wg_cli *o)
 }
 
 /* ---- charts as files ------------------------------------------------------------------------------------------ */
-struct plots { const char *dir; int code; size_t n; };
+struct plots {
+    const char *dir;
+    int code;
+    size_t n;
+};
 
 static FILE *start(struct plots *p, char **path, const char *name)
 {
@@ -166,7 +170,8 @@ int wg_cmd_plot(const struct wg_cli *o)
     for (size_t k = 0; !p.code && k < s.v.n; k++)
         plot_kernel(&p, &s.v, k);
     if (!p.code && !p.n)
-        wg_cli_error(0, "nothing to draw: no registers are known, no access wastes anything, no arithmetic was counted");
+        wg_cli_error(0,
+                     "nothing to draw: no registers are known, no access wastes anything, no arithmetic was counted");
     wg_arena_free(&a);
     close_shown(&s);
     return p.code;

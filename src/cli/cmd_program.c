@@ -30,6 +30,7 @@ struct started {
     struct wg_arena arena;
     const struct wg_gpu *gpu;
     const char *device;       /* --device; a device file by its full path, for the program may change folders */
+    bool follow;           /* --trace-children=yes */
     char preload[4096 + 128]; /* what must be loaded first, or "" */
 };
 
@@ -56,17 +57,44 @@ static bool find_library(struct started *s)
     return !access(WG_INSTALLED "/" OUR_LIBRARY, R_OK);
 }
 
+/* Of the words for the compiler, those that name further sources or objects: with one of their endings and no option,
+ * nor the file of an option before them. */
+static bool is_source(const struct wg_many *words, size_t i)
+{
+    static const char *const endings[] = {".cu", ".cpp", ".cc", ".cxx", ".C", ".c", ".o", ".a", ".so"};
+    const char *w = words->v[i], *dot = strrchr(w, '.');
+    if (*w == '-' || !dot || (i && !strcmp(words->v[i - 1], "-include")))
+        return false;
+    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++)
+        if (!strcmp(dot, endings[k]))
+            return true;
+    return false;
+}
+
 static int build(struct started *s, const char *source)
 {
     const struct wg_cli *o = s->o;
     char library[sizeof s->lib + 32], err[1024] = "", sm[32] = "";
     snprintf(library, sizeof library, "%s/" OUR_LIBRARY, s->lib);
     snprintf(sm, sizeof sm, "sm_%u%u", s->gpu->cc->major, s->gpu->cc->minor);
-    const struct wg_build_options opt = {.size = sizeof opt, .compiler = o->compiler, .sources = &source, .nsources = 1,
-                                         .args = o->build_arg.v, .nargs = o->build_arg.n, .include = s->include,
-                                         .library = library, .sm = sm};
-    enum wg_status e = wg_build(&opt, &s->built, err, sizeof err);
-    return e == WG_OK ? WG_EXIT_OK : wg_cli_error(WG_EXIT_INPUT, "%s", err);
+    const char **sources = calloc(o->build_arg.n + 1, sizeof *sources), **args = calloc(o->build_arg.n + 1, sizeof *args);
+    size_t nsources = 0, nargs = 0;
+    enum wg_status e = sources && args ? WG_OK : WG_NO_MEMORY;
+    if (e == WG_OK) {
+        sources[nsources++] = source;
+        for (size_t i = 0; i < o->build_arg.n; i++)
+            if (is_source(&o->build_arg, i))
+                sources[nsources++] = o->build_arg.v[i];
+            else
+                args[nargs++] = o->build_arg.v[i];
+        const struct wg_build_options opt = {.size = sizeof opt, .compiler = o->compiler, .sources = sources,
+                                             .nsources = nsources, .args = args, .nargs = nargs, .include = s->include,
+                                             .library = library, .sm = sm};
+        e = wg_build(&opt, &s->built, err, sizeof err);
+    }
+    free(sources);
+    free(args);
+    return e == WG_OK ? WG_EXIT_OK : wg_cli_error(WG_EXIT_INPUT, "%s", e == WG_NO_MEMORY ? "out of memory" : err);
 }
 
 static bool prepend(const char *name, const char *value, char separator)
@@ -241,17 +269,24 @@ static void remove_dir(const char *dir)
     rmdir(dir);
 }
 
-/* How our library takes the place of the CUDA runtime in this executable. */
+/* How our library takes the place of the CUDA runtime in this executable. With --trace-children nothing is asked of it:
+ * what is preloaded finds out in every process. */
 static int look_inside(struct started *s, const char *path)
 {
     struct wg_inspect in;
     char text[1024] = "";
+    if (s->follow) {
+        snprintf(s->preload, sizeof s->preload, "%s/libwarpgrind-preload.so", s->lib);
+        return WG_EXIT_OK;
+    }
     if (wg_inspect_file(path, &in, text, sizeof text) != WG_OK)
         return wg_cli_error(WG_EXIT_INPUT, "%s", text);
     if (in.way == WG_WAY_NONE) {
         wg_inspect_advice(&in, path, text, sizeof text);
-        return wg_cli_error(WG_EXIT_INPUT, "%s", text);
+        return wg_cli_error(WG_EXIT_INPUT, "%s%s", text, in.elf ? "" : "; a script is run with --trace-children=yes");
     }
+    if (*in.library)
+        wg_cli_error(0, "%s uses %s, whose calls run no kernels here and will fail", path, in.library);
     if (in.way == WG_WAY_SHARED)
         snprintf(s->preload, sizeof s->preload, "%s/%s", s->lib, in.runtime);
     else if (in.way == WG_WAY_REDIRECT)
@@ -285,11 +320,12 @@ static int run(struct started *s, const char *path, char **argv)
 static int built_or_not(struct started *s, const char *path, char **argv)
 {
     const char *dot = strrchr(path, '.');
-    if (dot && !strcmp(dot, ".cu")) {
+    const bool cxx = dot && (!strcmp(dot, ".cpp") || !strcmp(dot, ".cc") || !strcmp(dot, ".cxx"));
+    if (dot && (!strcmp(dot, ".cu") || (cxx && access(path, X_OK)))) { /* host code alone: the driver API */
         int code = build(s, path);
         return code ? code : run(s, s->built.program, argv);
     }
-    if (strchr(path, '/'))
+    if (strchr(path, '/') || (s->follow && access(path, F_OK))) /* as a shell finds it: make, python3 */
         return run(s, path, argv);
     char *here = NULL; /* execvp would search PATH for a bare name; a file was named */
     if (asprintf(&here, "./%s", path) < 0)
@@ -328,7 +364,10 @@ static int program(struct started *s)
     if (o->racecheck_report && strcmp(o->racecheck_report, "analysis") && strcmp(o->racecheck_report, "hazard") &&
         strcmp(o->racecheck_report, "all"))
         return wg_cli_error(WG_EXIT_USAGE, "--racecheck-report is analysis, hazard or all, not \"%s\"", o->racecheck_report);
-    if (access(path, F_OK))
+    if (o->trace_children && strcmp(o->trace_children, "yes") && strcmp(o->trace_children, "no"))
+        return wg_cli_error(WG_EXIT_USAGE, "--trace-children is yes or no, not \"%s\"", o->trace_children);
+    s->follow = o->trace_children && !strcmp(o->trace_children, "yes");
+    if (access(path, F_OK) && !(s->follow && !strchr(path, '/')))
         return wg_cli_error(WG_EXIT_INPUT, "cannot read %s: %s", path, strerror(errno));
     if (!find_library(s))
         return wg_cli_error(WG_EXIT_INPUT, "cannot find our " OUR_LIBRARY " beside the warpgrind program");

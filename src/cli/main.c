@@ -70,7 +70,7 @@ static const struct wg_command *command(const char *name)
 static int run_program(const struct wg_cli *o)
 {
     const char *name = o->rest.v[0], *words[64];
-    if (!strpbrk(name, "/.") && access(name, F_OK)) {
+    if (!strpbrk(name, "/.") && access(name, F_OK) && !(o->trace_children && !strcmp(o->trace_children, "yes"))) {
         size_t n = 0;
         for (size_t i = 0; i < wg_command_count && n < 64; i++)
             words[n++] = wg_command_table[i].name;

@@ -257,8 +257,12 @@ static void worst(struct reader *r, const json_t *list, struct wg_launch_result 
         w->ideal = (uint32_t)get_number(r, o, "ideal", UINT32_MAX);
         if (r->status == WG_OK && (at >= l->nsites || json_array_size(offsets) != 32))
             bad(r, WG_CORRUPT, "worst access %zu names no site, or does not have 32 offsets", i);
+        /* the models take no others, and neither does the hardware */
+        bool bytes = w->shared ? w->bytes && w->bytes <= 16 && !(w->bytes & (w->bytes - 1)) : w->bytes && w->bytes <= 128;
+        if (r->status == WG_OK && (!bytes || !w->mask))
+            bad(r, WG_CORRUPT, "worst access %zu has no lanes, or %u bytes a lane", i, w->bytes);
         for (size_t k = 0; k < 32 && r->status == WG_OK; k++)
-            w->offset[k] = to_number(r, json_array_get(offsets, k), "offsets", UINT64_MAX);
+            w->offset[k] = to_number(r, json_array_get(offsets, k), "offsets", w->shared ? UINT32_MAX : INT64_MAX);
         if (r->status == WG_OK)
             l->sites[at].worst = w;
     }

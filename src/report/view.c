@@ -39,7 +39,8 @@ static struct wg_figure figure(const struct wg_group *g, const struct wg_site *c
                                enum wg_headline h)
 {
     const struct wg_headline_info *info = &wg_headlines[h];
-    struct wg_metric_of of = {.launch = g->first, .sites = sites, .nsites = n, .line = line, .gpu = wg_view_gpu(g->first)};
+    struct wg_metric_of of = {
+        .launch = g->first, .sites = sites, .nsites = n, .line = line, .gpu = wg_view_gpu(g->first)};
     struct wg_figure f = {.fidelity = wg_view_fidelity(info->metric, g->first)};
     if (line && info->how == WG_HEADLINE_LAUNCH)
         return f;
@@ -95,7 +96,11 @@ const char *wg_view_value_unit(char buf[WG_VALUE_BYTES], double v, const char *u
     }
     wg_view_value(number, v);
     bool say = !strcmp(unit, "%") || !strncmp(unit, "byte", 4);
-    snprintf(buf, WG_VALUE_BYTES, "%.30s%s%s", number, say ? " " : "", !say ? "" : *unit == '%' ? "%" : v == 1 ? "byte" : "bytes");
+    snprintf(buf, WG_VALUE_BYTES, "%.30s%s%s", number, say ? " " : "",
+             !say           ? ""
+             : *unit == '%' ? "%"
+             : v == 1       ? "byte"
+                            : "bytes");
     return buf;
 }
 

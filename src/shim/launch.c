@@ -1,4 +1,5 @@
 /* launch.c - call configurations and kernel launches, and what a launch does to the context's health. */
+#include "shim/graph.h"
 #include "shim/image.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +114,7 @@ static enum cudaError check(const struct wg_shim *s, const struct wg_func *f, co
     return cudaSuccess;
 }
 
-static enum cudaError launch(struct wg_shim *s, const void *func, struct wg_launch *l, void *stream)
+enum cudaError wg_launch_kernel(struct wg_shim *s, const void *func, struct wg_launch *l, void *stream)
 {
     struct wg_func *f;
     if (!wg_stream_known(s, stream))
@@ -127,6 +128,16 @@ static enum cudaError launch(struct wg_shim *s, const void *func, struct wg_laun
         for (int i = 0; i < 3; i++)
             l->cluster[i] = f->cluster[i] ? (unsigned)f->cluster[i] : 1;
     e = check(s, f, l);
+    if (e != cudaSuccess)
+        return e;
+    struct wg_node *n = wg_capture_node(s, stream, WG_NODE_KERNEL, &e);
+    if (n) {
+        n->kernel.l = *l;
+        return wg_node_kernel(s, n, &(struct cudaKernelNodeParams){
+            .func = func, .gridDim = {l->grid[0], l->grid[1], l->grid[2]},
+            .blockDim = {l->block[0], l->block[1], l->block[2]}, .sharedMemBytes = (unsigned)l->shared_bytes,
+            .kernelParams = l->args});
+    }
     if (e == cudaSuccess)
         e = sync_pinned(s, true);
     if (e != cudaSuccess)
@@ -171,7 +182,7 @@ WG_API(cudaLaunchKernel, CONTEXT,
        (func, grid, block, args, shared, stream))
 {
     struct wg_launch l = shape(grid, block, args, shared);
-    return launch(s, func, &l, stream);
+    return wg_launch_kernel(s, func, &l, stream);
 }
 WG_PTSZ(cudaLaunchKernel, (const void *, struct wg_dim3, struct wg_dim3, void **, size_t, void *));
 
@@ -182,7 +193,7 @@ WG_API(__cudaLaunchKernel, CONTEXT,
        (func, grid, block, args, shared, stream))
 {
     struct wg_launch l = shape(grid, block, args, shared);
-    return launch(s, func, &l, stream);
+    return wg_launch_kernel(s, func, &l, stream);
 }
 WG_PTSZ(__cudaLaunchKernel, (const void *, struct wg_dim3, struct wg_dim3, void **, size_t, void *));
 
@@ -209,12 +220,12 @@ WG_API(cudaLaunchCooperativeKernel, CONTEXT,
 {
     struct wg_launch l = shape(grid, block, args, shared);
     l.cooperative = true;
-    return launch(s, func, &l, stream);
+    return wg_launch_kernel(s, func, &l, stream);
 }
 WG_PTSZ(cudaLaunchCooperativeKernel, (const void *, struct wg_dim3, struct wg_dim3, void **, size_t, void *));
 
 /* Attributes that only steer scheduling or caching have no effect on what a launch computes or on what is counted. */
-static enum cudaError apply(struct wg_launch *l, const struct cudaLaunchAttribute *a)
+enum cudaError wg_launch_attribute(struct wg_launch *l, const struct cudaLaunchAttribute *a)
 {
     switch (a->id) {
     case cudaLaunchAttributeCooperative:
@@ -252,11 +263,11 @@ WG_API(cudaLaunchKernelExC, CONTEXT, (const struct cudaLaunchConfig *c, const vo
         return cudaErrorInvalidValue;
     struct wg_launch l = shape(c->gridDim, c->blockDim, args, c->dynamicSmemBytes);
     for (unsigned i = 0; i < c->numAttrs; i++) {
-        enum cudaError e = apply(&l, &c->attrs[i]);
+        enum cudaError e = wg_launch_attribute(&l, &c->attrs[i]);
         if (e != cudaSuccess)
             return e;
     }
-    return launch(s, func, &l, c->stream);
+    return wg_launch_kernel(s, func, &l, c->stream);
 }
 WG_PTSZ(cudaLaunchKernelExC, (const struct cudaLaunchConfig *, const void *, void **));
 
@@ -303,5 +314,5 @@ WG_API(cudaLaunch, CONTEXT, (const void *func), (func))
         args[i] = old_style.args + f->info.params[i].offset;
     const struct config c = old_style.cfg;
     struct wg_launch l = shape(c.grid, c.block, args, c.shared);
-    return launch(s, func, &l, c.stream);
+    return wg_launch_kernel(s, func, &l, c.stream);
 }

@@ -196,6 +196,9 @@ void wg_shim_reset(struct wg_shim *s)
 {
     if (s->g) {
         wg_image_unload_all(s);
+        wg_graph_free_all(s);
+        wg_object_free_all(s);
+        wg_array_free_all(s);
         wg_mem_free_all(s);
     }
     wg_stream_free_all(s);

@@ -127,6 +127,28 @@ class Program(unittest.TestCase):
         self.assertEqual(len(glob.glob(os.path.join(DIR, "f.*.wgprof"))), 1, err)
         self.assertIn("stride", err)
 
+    def test_children_are_followed_on_request(self):
+        with open(os.path.join(DIR, "twice.sh"), "w") as f:
+            f.write("#!/bin/sh\necho from the script\n./kept && ./kept x 6\n")
+        os.chmod(os.path.join(DIR, "twice.sh"), 0o755)
+        code, out, err = run("twice.sh")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("--trace-children=yes", err)
+        code, out, err = run("--trace-children=yes", "-o", "c.%p.wgprof", "twice.sh")
+        self.assertEqual((code, out), (6, "from the script\n[x][6]"), err)
+        self.assertEqual(len(glob.glob(os.path.join(DIR, "c.*.wgprof"))), 2, err)
+        code, out, err = run("--trace-children=yes", "sh", "-c", "./kept")  # found in PATH
+        self.assertEqual(code, 0, err)
+        self.assertIn("stride", err)
+
+    def test_several_sources_make_one_program(self):
+        with open(os.path.join(DIR, "a.cu"), "w") as f:
+            f.write("#include <cstdio>\nint twice(int);\nint main() { printf(\"%d\\n\", twice(21)); }\n")
+        with open(os.path.join(DIR, "b.cpp"), "w") as f:
+            f.write("int twice(int v) { return 2 * v; }\n")
+        code, out, err = run("--compiler=clang", "--build-arg=b.cpp", "a.cu")
+        self.assertEqual((code, out), (0, "42\n"), err)
+
     def test_a_crash_keeps_what_was_counted(self):
         code, out, err = run("./kept", "crash")
         self.assertEqual(code, 128 + signal.SIGABRT)
