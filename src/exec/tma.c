@@ -1,10 +1,10 @@
 /* tma.c - cp.async.bulk.tensor and cp.reduce.async.bulk.tensor: boxes of tiled tensors between global and shared
  * memory.
  *
- * In shared memory a box lies dense, dimension 0 innermost; with a swizzle its rows are as far apart as the swizzle is
- * wide, and in the address of each 16 bytes the bits from 4 up are xored with those from 7 up: one bit of a 32-byte
- * swizzle, two of 64, three of 128 (CUDA C++ Programming Guide, "Tensor Memory Access", swizzle modes). What lies
- * outside the tensor reads as zero and is not written; the mbarrier is told of the whole box. */
+ * In shared memory a box lies dense, dimension 0 innermost; with a swizzle its rows are as wide as that, and in the
+ * address of each 16 bytes the bits from 4 up are xored with those from 7 up: one bit of a 32-byte swizzle, two of 64,
+ * three of 128 (CUDA C++ Programming Guide, "Tensor Memory Access", swizzle modes). What lies outside the tensor reads as
+ * zero and is not written; the mbarrier is told of the whole box. */
 #include "exec/bulk.h"
 #include "exec/engine.h"
 #include "exec/mbarrier.h"
@@ -16,7 +16,7 @@ struct box {
     struct wg_tensormap_tiled t;
     unsigned bytes;                /* of an element */
     uint32_t n[WG_TENSORMAP_DIMS]; /* elements taken */
-    uint32_t row, pitch;           /* bytes of a row of elements, from one row to the next in shared memory */
+    uint32_t row;                  /* bytes of a row of elements */
     uint64_t rows;
     int64_t at[WG_TENSORMAP_DIMS]; /* first coordinate */
 };
@@ -37,7 +37,6 @@ static void measure(struct box *b)
         b->rows *= k ? b->n[k] : 1;
     }
     b->row = b->n[0] * b->bytes;
-    b->pitch = b->t.swizzle && b->row < 16u << b->t.swizzle ? 16u << b->t.swizzle : b->row;
 }
 
 /* Global address of the start of a row; false: its outer coordinates lie outside. */
@@ -131,7 +130,7 @@ static bool bring(const struct box *b, char *shared, uint64_t to)
     for (uint64_t r = 0; r < b->rows; r++) {
         bool in = row_at(b, r, &at);
         for (uint32_t k = 0; k < b->row; k += CHUNK) {
-            char *p = shared + swizzled(b, to + r * b->pitch + k);
+            char *p = shared + swizzled(b, to + r * b->row + k);
             int64_t first = k / b->bytes, last = (k + CHUNK) / b->bytes;
             if (in && first >= lo && last <= hi) {
                 memcpy(p, (const char *)(at + k), CHUNK);
@@ -158,7 +157,7 @@ static void take(const struct box *b, const char *shared, uint64_t from, unsigne
         for (int64_t e = lo; e < hi;) {
             int64_t end = (e * b->bytes / CHUNK + 1) * CHUNK / b->bytes;
             end = end < hi ? end : hi;
-            const char *p = shared + swizzled(b, from + r * b->pitch + (uint64_t)e * b->bytes);
+            const char *p = shared + swizzled(b, from + r * b->row + (uint64_t)e * b->bytes);
             uint32_t n = (uint32_t)(end - e) * b->bytes;
             if (op)
                 wg_bulk_reduce((char *)(at + e * b->bytes), p, n, op, type, true, others);
@@ -182,7 +181,7 @@ static bool load(struct wg_warp *w, const struct wg_inst *i, const struct box *b
                  uint64_t at, struct wg_block *of, uint64_t bar, struct wg_block *bar_of)
 {
     const struct wg_bulk_desc *d = i->p;
-    uint64_t span = b->rows * b->pitch, size = b->rows * b->row;
+    uint64_t span = b->rows * b->row, size = b->rows * b->row;
     uint32_t mask = d->mask ? ((const uint32_t *)(R + d->mask))[l] & 0xffff : 1;
     for (; mask; mask &= mask - 1) {
         uint32_t r = (uint32_t)__builtin_ctz(mask), n = w->blk->cluster ? w->blk->cluster->n : 1;
@@ -224,6 +223,11 @@ static bool one(struct wg_warp *w, const struct wg_inst *i, const char *R, unsig
         return wg_fault(w, i, WG_KERNEL_FAULT, "invalid-tensormap", (int)l, map,
                         "0x%llx holds no tensor map of %u dimensions", (unsigned long long)map, d->rank) != NULL;
     measure(&b);
+    if (b.t.swizzle && b.row != 16u << b.t.swizzle)
+        return wg_fault(w, i, WG_UNSUPPORTED, "unsupported", (int)l, map,
+                        "not supported: a tensor map whose rows of %u bytes are narrower than its swizzle (where they lie "
+                        "then is not known)",
+                        b.row) != NULL;
     for (unsigned k = 0; k < b.t.rank; k++)
         b.at[k] = ((const int32_t *)(R + d->coord[k]))[l];
     const struct wg_lane_addr *a = d->to_shared ? &d->to : &d->from;
@@ -241,7 +245,7 @@ static bool one(struct wg_warp *w, const struct wg_inst *i, const char *R, unsig
     w->wk->changes++;
     if (d->to_shared)
         return load(w, i, &b, R, l, at, of, object, bar_of);
-    uint64_t span = b.rows * b.pitch;
+    uint64_t span = b.rows * b.row;
     if (wg_outside(at, span, 0, w->blk->shared_bytes) || at & (ALIGN - 1))
         return wg_async_bad(w, i, l, shared, "shared", "tensor read", span,
                             wg_outside(at, span, 0, w->blk->shared_bytes)) != NULL;

@@ -102,8 +102,8 @@ static void random_trial(uint64_t *s, struct trial *r, uint64_t address)
     r->elements = 1;
     for (unsigned k = 0; k < t->rank; k++) {
         t->dim[k] = 1 + draw(s) % (k ? 6 : 70);
-        uint32_t most = t->swizzle ? (16u << t->swizzle) / 16 : 4;
-        t->box[k] = k ? 1 + draw(s) % 5 : 16 / r->bytes * (1 + draw(s) % most);
+        uint32_t wide = t->swizzle ? 16u << t->swizzle : 16 * (1 + draw(s) % 4); /* bytes of a row */
+        t->box[k] = k ? 1 + draw(s) % 5 : wide / r->bytes;
         if (t->box[k] > 256)
             t->box[k] = 256;
         t->step[k] = draw(s) % 3 ? 1 : 1 + draw(s) % 3;
@@ -155,6 +155,13 @@ static unsigned tensors(unsigned tools, unsigned trials, bool multicast)
         if (wg_tensormap_encode_tiled((void *)map, &r.t, &why)) {
             printf("map refused: %s\n", why);
             return failed + 1;
+        }
+        if (getenv("TRIALS")) { /* a GPU that stops says nothing of why */
+            printf("trial %u: rank %u, type %u, swizzle %u", n, r.t.rank, r.t.type, r.t.swizzle);
+            for (unsigned k = 0; k < r.t.rank; k++)
+                printf(", %d of %llu by %u/%u", r.at[k], (unsigned long long)r.t.dim[k], r.t.box[k], r.t.step[k]);
+            printf("\n");
+            fflush(stdout);
         }
         for (uint32_t k = 0; k < TENSOR / 16; k++)
             ((uint32_t *)tensor)[k] = draw(&s);

@@ -92,6 +92,7 @@ static const char *kernel(const struct type *t, int ta, int tb, int a_regs, int 
         n += snprintf(
             text + n, sizeof text - (size_t)n,
             "    setp.ne.u32 %%add, %d, 0;\n    ld.global.u64 %%da, [%%s+%d];\n    ld.global.u64 %%db, [%%s+%d];\n"
+            "    shr.u32 %%r9, %%r3, 4;\n    cvt.u64.u32 %%a4, %%r9;\n    add.u64 %%da, %%da, %%a4;\n    add.u64 %%db, %%db, %%a4;\n"
             "    ld.global.v4.u32 {%%x0, %%x1, %%x2, %%x3}, [%%g+%d];\n    "
             "wgmma.mma_async.sync.aligned.m64n%dk%u.%s.%s.%s {",
             k, 16 * k, 16 * k + 8, 2048 * k, N, t->k, t->acc, t->name, t->name);
