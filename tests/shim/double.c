@@ -1,6 +1,7 @@
 /* double.c - a stand-in for the engine behind warpgrind.h: memory is real, a launch only records what it was given.
  * PTX is scanned for its entries, parameters and variables, not understood. For tests of the runtime library alone. */
 #include "double.h"
+#include <warpgrind/tensormap.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -393,4 +394,30 @@ enum wg_status wg_profile_write(const struct wg_profile *p, const char *path, ch
     fprintf(f, "%zu launches of %s\n", p->nlaunches, p->program);
     fclose(f);
     return WG_OK;
+}
+
+enum wg_status wg_texture_create(struct wg *g, const struct wg_texture *t, uint64_t *handle)
+{
+    (void)g;
+    wg_double.texture = *t;
+    *handle = 0x1000 + ++wg_double.objects;
+    return WG_OK;
+}
+
+enum wg_status wg_surface_create(struct wg *g, const struct wg_image *image, uint64_t *handle)
+{
+    return wg_texture_create(g, &(struct wg_texture){.image = *image}, handle);
+}
+
+enum wg_status wg_texture_destroy(struct wg *g, uint64_t handle)
+{
+    (void)g, (void)handle;
+    wg_double.objects--;
+    return WG_OK;
+}
+
+enum wg_status wg_tensormap_encode_tiled(void *map, const struct wg_tensormap_tiled *t, const char **why)
+{
+    (void)map, (void)t, (void)why;
+    return WG_INVALID;
 }

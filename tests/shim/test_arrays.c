@@ -13,6 +13,12 @@ int cudaMemcpy2DFromArray(void *, size_t, const void *, size_t, size_t, size_t, 
 int cudaMemcpyToArray(void *, size_t, size_t, const void *, size_t, int);
 int cudaMemcpyFromArray(void *, const void *, size_t, size_t, size_t, int);
 
+int cudaCreateTextureObject_v2(uint64_t *, const struct cudaResourceDesc *, const struct cudaTextureDesc *,
+                               const struct cudaResourceViewDesc *);
+int cudaCreateSurfaceObject(uint64_t *, const struct cudaResourceDesc *);
+int cudaDestroyTextureObject(uint64_t);
+int cudaDestroySurfaceObject(uint64_t);
+
 static const struct cudaChannelFormatDesc f32 = {32, 0, 0, 0, cudaChannelFormatKindFloat},
                                           u8x4 = {8, 8, 8, 8, cudaChannelFormatKindUnsigned};
 
@@ -112,6 +118,46 @@ static void levels_halve_and_share_the_mipmap(void **state)
     expect(cudaErrorInvalidResourceHandle, cudaArrayGetInfo(NULL, &e, NULL, level));
 }
 
+static void objects_describe_the_array(void **state)
+{
+    (void)state;
+    void *a, *p;
+    uint64_t t, u;
+    wg_double.objects = 0;
+    ok(cudaMalloc3DArray(&a, &u8x4, (struct cudaExtent){20, 9, 3}, cudaArrayLayered));
+    struct cudaResourceDesc r = {.resType = cudaResourceTypeArray, .res.array.array = a};
+    struct cudaTextureDesc d = {.addressMode = {3, 1, 0}, .filterMode = 1, .normalizedCoords = 1};
+    expect(cudaErrorInvalidFilterSetting, cudaCreateTextureObject_v2(&t, &r, &d, NULL)); /* integers do not blend */
+    d.readMode = 1;
+    ok(cudaCreateTextureObject_v2(&t, &r, &d, NULL));
+    const struct wg_texture *x = &wg_double.texture;
+    assert_int_equal(x->image.shape, WG_IMAGE_2D);
+    assert_true(x->image.layered && x->normalized && x->normalized_float);
+    assert_int_equal(x->image.layers, 3);
+    assert_int_equal(x->image.channels * x->image.bits, 32);
+    assert_int_equal(x->image.level[0].row_bytes, 80);
+    assert_int_equal(x->image.level[0].layer_bytes, 720);
+    assert_int_equal(x->address[0], WG_ADDRESS_BORDER);
+    expect(cudaErrorInvalidValue, cudaCreateSurfaceObject(&u, &r)); /* the array was not made for it */
+    expect(cudaErrorInvalidValue, cudaDestroySurfaceObject(t));
+    ok(cudaDestroyTextureObject(t));
+    expect(cudaErrorInvalidValue, cudaDestroyTextureObject(t));
+    ok(cudaMalloc(&p, 400));
+    r = (struct cudaResourceDesc){.resType = cudaResourceTypeLinear};
+    r.res.linear.devPtr = p;
+    r.res.linear.desc = f32;
+    r.res.linear.sizeInBytes = 400;
+    d = (struct cudaTextureDesc){0};
+    ok(cudaCreateTextureObject_v2(&t, &r, &d, NULL));
+    assert_int_equal(x->image.shape, WG_IMAGE_LINEAR);
+    assert_int_equal(x->image.level[0].width, 100);
+    r.res.linear.sizeInBytes = 404;
+    expect(cudaErrorInvalidValue, cudaCreateTextureObject_v2(&t, &r, &d, NULL));
+    assert_int_equal(wg_double.objects, 1);
+    cudaDeviceReset();
+    assert_int_equal(wg_double.objects, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +165,7 @@ int main(void)
         cmocka_unit_test_setup(rectangles_go_in_and_come_back, fresh),
         cmocka_unit_test_setup(volumes_count_elements, fresh),
         cmocka_unit_test_setup(levels_halve_and_share_the_mipmap, fresh),
+        cmocka_unit_test_setup(objects_describe_the_array, fresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
