@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <random>
 #include <string>
 #include <vector>
@@ -18,6 +19,16 @@
             std::exit(2);                                                                                              \
         }                                                                                                              \
     } while (0)
+
+// Reads zeros; the store never happens.
+static __global__ void sweep_caches(int *words, int n)
+{
+    int sum = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        sum += words[i];
+    if (sum != 0)
+        words[0] = sum;
+}
 
 // The command line of an example: [n] [way] [--seed N] [--time REPEATS]. The ways without a name run all but those that
 // are wrong on purpose, which are called bug-something.
@@ -64,7 +75,8 @@ struct Example {
     }
     bool wants(const char *w) const { return way.empty() ? std::strncmp(w, "bug-", 4) != 0 : way == w; }
 
-    // Launches once, or with --time five times unmeasured and then again and again; the median in milliseconds, or 0.
+    // Launches once; with --time warms up for a while, then launches again and again, from caches without our data. Returns
+    // the median in milliseconds, or 0.
     template <class Launch> double run(Launch launch) const
     {
         launch();
@@ -73,18 +85,27 @@ struct Example {
         if (repeats < 1)
             return 0.0;
         cudaEvent_t from, to;
+        const int words = 1 << 25; // 128 MiB, more than any L2
+        int *scratch;
         CHECK(cudaEventCreate(&from));
         CHECK(cudaEventCreate(&to));
-        for (int i = 0; i < 5; i++)
+        CHECK(cudaMalloc(&scratch, (size_t)words * sizeof(int)));
+        CHECK(cudaMemset(scratch, 0, (size_t)words * sizeof(int)));
+        const std::clock_t start = std::clock();
+        do {
             launch();
+            CHECK(cudaDeviceSynchronize());
+        } while (std::clock() - start < CLOCKS_PER_SEC / 10);
         std::vector<float> ms(repeats);
         for (float &t : ms) {
+            sweep_caches<<<256, 1024>>>(scratch, words);
             CHECK(cudaEventRecord(from));
             launch();
             CHECK(cudaEventRecord(to));
             CHECK(cudaEventSynchronize(to));
             CHECK(cudaEventElapsedTime(&t, from, to));
         }
+        CHECK(cudaFree(scratch));
         CHECK(cudaEventDestroy(from));
         CHECK(cudaEventDestroy(to));
         std::nth_element(ms.begin(), ms.begin() + repeats / 2, ms.end());
