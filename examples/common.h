@@ -123,6 +123,8 @@ struct Example {
     }
 };
 
+inline double worse(double a, double b) { return b <= a ? a : b; } // a NaN is the worst
+
 inline std::vector<float> random_floats(size_t count, unsigned seed)
 {
     std::mt19937 bits(seed);
@@ -171,9 +173,7 @@ double product_error(const std::vector<T> &a, const std::vector<T> &b, const std
                 sum += x;
                 size += std::fabs(x);
             }
-            const double error = std::fabs((double)(float)c[(size_t)i * n + j] - sum) / (size + out * std::fabs(sum));
-            if (!(error <= worst))
-                worst = error; // a NaN too
+            worst = worse(worst, std::fabs((double)(float)c[(size_t)i * n + j] - sum) / (size + out * std::fabs(sum)));
         }
     }
     return worst;
