@@ -1,5 +1,5 @@
 // library.cu - what NVIDIA's own libraries need for the work of the examples: the yardsticks of bench/gpu.
-// usage: library [n] sgemm|hgemm|cub-sum|copy [--seed N] [--time REPEATS]      copy and cub-sum take n words
+// usage: library [n] [sgemm|hgemm|cub-sum|copy]... [--seed N] [--time REPEATS]      copy and cub-sum take n words
 #include "../examples/common.h"
 #include <cub/device/device_reduce.cuh>
 #include <cublas_v2.h>
@@ -68,8 +68,8 @@ static void copy(Example &e)
 {
     const auto in = random_floats(e.n, e.seed);
     float *const din = to_device(in), *const dout = on_device<float>(e.n);
-    const double ms = e.run(
-        [&] { CHECK(cudaMemcpyAsync(dout, din, in.size() * sizeof(float), cudaMemcpyDeviceToDevice)); });
+    const double ms =
+        e.run([&] { CHECK(cudaMemcpyAsync(dout, din, in.size() * sizeof(float), cudaMemcpyDeviceToDevice)); });
     const auto out = to_host(dout, e.n);
     e.report("copy", std::memcmp(in.data(), out.data(), in.size() * sizeof(float)) != 0, 0.0, ms);
 }
@@ -77,17 +77,13 @@ static void copy(Example &e)
 int main(int argc, char **argv)
 {
     Example e("library", {"sgemm", "hgemm", "cub-sum", "copy"}, argc, argv, 4096, 1, 1 << 30);
-    if (e.way == "sgemm")
+    if (e.wants("sgemm"))
         sgemm(e);
-    else if (e.way == "hgemm")
+    if (e.wants("hgemm"))
         hgemm(e);
-    else if (e.way == "cub-sum")
+    if (e.wants("cub-sum"))
         cub_sum(e);
-    else if (e.way == "copy")
+    if (e.wants("copy"))
         copy(e);
-    else {
-        std::fprintf(stderr, "library: which? sgemm, hgemm, cub-sum or copy\n");
-        return 2;
-    }
     return e.failed;
 }

@@ -1,7 +1,8 @@
-// aos_soa.cu - moves particles of eight numbers along x. aos: an array of structures; the x of neighbouring particles lie
-// 32 bytes apart, and each sector brings 28 bytes that nobody asked for. soa: an array for each number; every byte counts.
+// aos_soa.cu - moves particles of eight numbers along x. aos: an array of structures; the x of neighbouring particles
+// lie 32 bytes apart, and each sector brings bytes that nobody asked for. soa: an array for each number; every byte
+// counts.
 // bug-edge: the guard lets one particle too many through.
-// usage: aos_soa [n] [aos|soa|bug-edge] [--seed N] [--time REPEATS]
+// usage: aos_soa [n] [aos|soa|bug-edge]... [--seed N] [--time REPEATS]
 // bench: 16777216
 #include "common.h"
 
@@ -53,7 +54,8 @@ int main(int argc, char **argv)
         double worst = 0.0;
         for (size_t i = 0; i < n; i++) {
             const double expect = x[i] + (double)vx[i] * dt;
-            worst = worse(worst, std::fabs(moved[aos ? i * Numbers + X : i] - expect) / (std::fabs(x[i]) + std::fabs(vx[i])));
+            const double size = std::fabs(x[i]) + std::fabs(vx[i]);
+            worst = worse(worst, std::fabs(moved[aos ? i * Numbers + X : i] - expect) / size);
         }
         const double ms = e.repeats > 0 ? e.run(launch) : 0.0;
         e.report(e.ways[w], worst, 1e-6, ms);

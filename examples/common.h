@@ -6,8 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <random>
-#include <string>
 #include <vector>
 #include <cuda_runtime.h>
 
@@ -30,53 +28,65 @@ static __global__ void sweep_caches(int *words, int n)
         words[0] = sum;
 }
 
-// The command line of an example: [n] [way] [--seed N] [--time REPEATS]. The ways without a name run all but those that
-// are wrong on purpose, which are called bug-something.
+// Random bits, the same on every machine for one seed (SplitMix64).
+struct Random {
+    unsigned long long state;
+    explicit Random(unsigned seed) : state(seed) {}
+    unsigned operator()()
+    {
+        unsigned long long z = state += 0x9e3779b97f4a7c15ull;
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+        z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+        return (unsigned)(z >> 32);
+    }
+};
+
+// The command line of an example: [n] [way...] [--seed N] [--time REPEATS]. Without a way it runs all of them but those
+// that are wrong on purpose, which are called bug-something.
 struct Example {
     const char *name;
     std::vector<const char *> ways;
     int n;
     unsigned seed = 1;
-    int repeats = 0; // of a timing with events; 0: none
-    std::string way;
+    int repeats = 0;                  // of a timing with events; 0: none
+    std::vector<const char *> wanted; // ways that were named
     bool failed = false;
 
-    Example(const char *program, std::vector<const char *> all, int argc, char **argv, int standard, int least, int most,
-            int multiple = 1)
+    Example(const char *program, std::vector<const char *> all, int argc, char **argv, int standard, int least,
+            int most, int multiple = 1)
         : name(program), ways(all), n(standard)
     {
-        int given = 0;
         bool good = true;
         for (int i = 1; i < argc; i++)
             if (std::strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
                 seed = (unsigned)std::atoi(argv[++i]);
             else if (std::strcmp(argv[i], "--time") == 0 && i + 1 < argc)
                 repeats = std::atoi(argv[++i]);
-            else if (given == 0 && (given++, argv[i][0] >= '0' && argv[i][0] <= '9'))
+            else if (i == 1 && argv[i][0] >= '0' && argv[i][0] <= '9')
                 n = std::atoi(argv[i]);
-            else if (given == 1 && (given++, knows(argv[i])))
-                way = argv[i];
+            else if (has(ways, argv[i]))
+                wanted.push_back(argv[i]);
             else
                 good = false;
         if (good && n >= least && n <= most && n % multiple == 0)
             return;
-        std::fprintf(stderr, "usage: %s [n] [way] [--seed N] [--time REPEATS], n from %d to %d", name, least, most);
+        std::fprintf(stderr, "usage: %s [n] [way...] [--seed N] [--time REPEATS], n from %d to %d", name, least, most);
         if (multiple > 1)
             std::fprintf(stderr, " in steps of %d", multiple);
-        std::fprintf(stderr, ", way one of");
+        std::fprintf(stderr, ", ways");
         for (const char *w : ways)
             std::fprintf(stderr, " %s", w);
         std::fprintf(stderr, "\n");
         std::exit(2);
     }
-    bool knows(const char *w) const
+    static bool has(const std::vector<const char *> &list, const char *w)
     {
-        return std::any_of(ways.begin(), ways.end(), [w](const char *x) { return std::strcmp(x, w) == 0; });
+        return std::any_of(list.begin(), list.end(), [w](const char *x) { return std::strcmp(x, w) == 0; });
     }
-    bool wants(const char *w) const { return way.empty() ? std::strncmp(w, "bug-", 4) != 0 : way == w; }
+    bool wants(const char *w) const { return wanted.empty() ? std::strncmp(w, "bug-", 4) != 0 : has(wanted, w); }
 
-    // Launches once; with --time warms up for a while, then launches again and again, from caches without our data. Returns
-    // the median in milliseconds, or 0.
+    // Launches once; with --time warms up for a while, then launches again and again, from caches without our data.
+    // Returns the median in milliseconds, or 0.
     template <class Launch> double run(Launch launch) const
     {
         launch();
@@ -123,11 +133,14 @@ struct Example {
     }
 };
 
-inline double worse(double a, double b) { return b <= a ? a : b; } // a NaN is the worst
+inline double worse(double a, double b)
+{
+    return b <= a ? a : b;
+} // a NaN is the worst
 
 inline std::vector<float> random_floats(size_t count, unsigned seed)
 {
-    std::mt19937 bits(seed);
+    Random bits(seed);
     std::vector<float> v(count);
     for (float &x : v)
         x = (float)(bits() >> 8) * 0x1p-23f - 1.0f; // from -1 to 1
@@ -154,12 +167,13 @@ template <class T> std::vector<T> to_host(const T *p, size_t count)
 }
 
 // The largest |c - AB| relative to |A||B| + out |AB|, in double; `out` is the rounding of a narrower result in units of
-// the limit (0 for float). Every entry up to n = 256, beyond that every 8th row, from a random start, of a column in 64.
+// the limit (0 for float). Every entry up to n = 256, beyond that every 8th row, from a random start, of a column
+// in 64.
 template <class T, class R>
 double product_error(const std::vector<T> &a, const std::vector<T> &b, const std::vector<R> &c, int n, double out = 0.0)
 {
     const int rows = n > 256 ? 8 : 1, columns = n > 256 ? 64 : 1;
-    std::mt19937 bits(n);
+    Random bits(n);
     std::vector<double> column(n);
     double worst = 0.0;
     for (int group = 0; group < n; group += columns) {

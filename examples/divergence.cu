@@ -1,6 +1,6 @@
-// divergence.cu - four kinds of elements, each with a loop of its own. mixed: the kinds lie at random, so that a warp walks
-// through all four loops with a quarter of its lanes. sorted: the same kernel, the same elements, ordered by kind.
-// usage: divergence [n] [mixed|sorted] [--seed N] [--time REPEATS]
+// divergence.cu - four kinds of elements, each with a loop of its own. mixed: the kinds lie at random, so that a warp
+// walks through all four loops with a quarter of its lanes. sorted: the same kernel, the elements ordered by kind.
+// usage: divergence [n] [mixed|sorted]... [--seed N] [--time REPEATS]
 // bench: 16777216
 #include "common.h"
 
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     Example e("divergence", {"mixed", "sorted"}, argc, argv, 1 << 18, 1, 1 << 28);
     const int n = e.n;
     const auto in = random_floats(n, e.seed);
-    std::mt19937 bits(e.seed + 1);
+    Random bits(e.seed + 1);
     std::vector<unsigned char> kind(n);
     for (unsigned char &k : kind)
         k = (unsigned char)(bits() >> 30);

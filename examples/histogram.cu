@@ -1,7 +1,7 @@
 // histogram.cu - counts bytes into 256 bins, with atomics in global memory, or in a histogram of each block in shared
 // memory that is added up at the end: atomics on one address queue up, and shared memory is nearer.
 // bug-no-barrier adds a block's histogram up before all of it is counted; bug-plain counts without atomics.
-// usage: histogram [n] [global|shared|bug-no-barrier|bug-plain] [--seed N] [--time REPEATS]
+// usage: histogram [n] [global|shared|bug-no-barrier|bug-plain]... [--seed N] [--time REPEATS]
 // bench: 134217728
 #include "common.h"
 
@@ -13,7 +13,8 @@ __global__ void histogram_global(const unsigned char *in, unsigned int *bins, in
         atomicAdd(&bins[in[i]], 1u);
 }
 
-template <bool Barrier, bool Atomic> __global__ void histogram_shared(const unsigned char *in, unsigned int *bins, int n)
+template <bool Barrier, bool Atomic>
+__global__ void histogram_shared(const unsigned char *in, unsigned int *bins, int n)
 {
     __shared__ unsigned int mine[Bins];
     for (int b = threadIdx.x; b < Bins; b += blockDim.x)
@@ -36,7 +37,7 @@ int main(int argc, char **argv)
     Example e("histogram", {"global", "shared", "bug-no-barrier", "bug-plain"}, argc, argv, 1 << 19, 1, 1 << 30);
     void (*const kernels[])(const unsigned char *, unsigned int *, int) = {
         histogram_global, histogram_shared<true, true>, histogram_shared<false, true>, histogram_shared<true, false>};
-    std::mt19937 bits(e.seed);
+    Random bits(e.seed);
     std::vector<unsigned char> in(e.n);
     std::vector<unsigned int> expect(Bins);
     for (unsigned char &v : in) {

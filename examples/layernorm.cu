@@ -3,7 +3,7 @@
 // moments    sum and sum of squares in one pass: two reads, and digits lost where the mean is large
 // registers  a warp a row, read once and kept: mean and variance of what is in registers, no barrier
 // bug-no-barrier: the second sum overwrites the first while slow warps still read it.
-// usage: layernorm [n] [passes|moments|registers|bug-no-barrier] [--seed N] [--time REPEATS]      n rows
+// usage: layernorm [n] [passes|moments|registers|bug-no-barrier]... [--seed N] [--time REPEATS]      n rows
 // bench: 65536
 #include "common.h"
 
@@ -100,7 +100,10 @@ int main(int argc, char **argv)
     const struct {
         void (*kernel)(const float *, const float *, const float *, float *, int);
         int blocks;
-    } ways[] = {{layernorm_passes<true>, n}, {layernorm_moments, n}, {layernorm_registers, eight}, {layernorm_passes<false>, n}};
+    } ways[] = {{layernorm_passes<true>, n},
+                {layernorm_moments, n},
+                {layernorm_registers, eight},
+                {layernorm_passes<false>, n}};
     const auto in = random_floats((size_t)n * Width, e.seed), scale = random_floats(Width, e.seed + 1),
                shift = random_floats(Width, e.seed + 2);
     float *const din = to_device(in), *const dscale = to_device(scale), *const dshift = to_device(shift);

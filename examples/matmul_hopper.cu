@@ -1,8 +1,8 @@
 // matmul_hopper.cu - C = A*B in half precision the way of sm_90a: one thread fetches whole tiles with the tensor memory
-// accelerator (TMA), two warpgroups multiply them with wgmma, straight from shared memory, and mbarriers pass the buffers
-// to and fro. Blocks stay and take one tile of C after the other. multicast pairs blocks in a cluster: each fetches half of
-// the tile of B that both need, for both.
-// usage: matmul_hopper [n] [tma|multicast] [--seed N] [--time REPEATS]      build with -arch=sm_90a -lcuda
+// accelerator (TMA), two warpgroups multiply them with wgmma, straight from shared memory, and mbarriers pass the
+// buffers to and fro. Blocks stay and take one tile of C after the other. multicast pairs blocks in a cluster: each
+// fetches half of the tile of B that both need, for both.
+// usage: matmul_hopper [n] [tma|multicast]... [--seed N] [--time REPEATS]      build with -arch=sm_90a -lcuda
 #include "common.h"
 #include <cuda.h>
 #include <cuda_fp16.h>
@@ -11,7 +11,10 @@ const int Rows = 128, Columns = 256, Deep = 64, Stages = 4, Threads = 384; // wa
 const int BytesA = Rows * Deep * 2, BytesB = Columns * Deep * 2;           // A: 128 rows of k. B: 4 times 64 rows of n.
 const int BytesB64 = BytesB / (Columns / 64);
 
-__device__ unsigned shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
+__device__ unsigned shared_address(const void *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
 
 __device__ void barrier_init(unsigned long long *bar, unsigned count)
 {
@@ -31,7 +34,8 @@ __device__ void barrier_wait(unsigned long long *bar, unsigned parity)
 }
 __device__ void barrier_expect(unsigned long long *bar, unsigned bytes)
 {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(bar)), "r"(bytes) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(bar)), "r"(bytes)
+                 : "memory");
 }
 __device__ void barrier_arrive(unsigned long long *bar, unsigned block) // the barrier of that block of the cluster
 {
@@ -49,12 +53,13 @@ __device__ void cluster_sync()
 // A box of the matrix, its corner at (x, y), to this block or, with a mask, to the same place in several.
 __device__ void fetch(void *to, const CUtensorMap *map, int x, int y, unsigned long long *bar)
 {
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
-                     shared_address(to)),
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
+                 "[%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
                  "l"(map), "r"(x), "r"(y), "r"(shared_address(bar))
                  : "memory");
 }
-__device__ void fetch_for(unsigned short blocks, void *to, const CUtensorMap *map, int x, int y, unsigned long long *bar)
+__device__ void fetch_for(unsigned short blocks, void *to, const CUtensorMap *map, int x, int y,
+                          unsigned long long *bar)
 {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
                  "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(to)),
@@ -63,14 +68,14 @@ __device__ void fetch_for(unsigned short blocks, void *to, const CUtensorMap *ma
 }
 
 // What wgmma is told of a tile with the 128-byte swizzle: where it is, and how far on the next 8 rows (`eight`) and the
-// next 64 columns (`wide`, where rows run along n) are; units of 16 bytes.
+// next 64 columns (`wide`, where rows run along n) are, in bytes.
 __device__ unsigned long long descriptor(const void *tile, unsigned eight, unsigned wide)
 {
     return (unsigned long long)((shared_address(tile) & 0x3ffff) >> 4) | (unsigned long long)(wide >> 4) << 16 |
            (unsigned long long)(eight >> 4) << 32 | 1ull << 62;
 }
 
-#define FOUR(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define FOUR(i)    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define SIXTEEN(i) FOUR(i), FOUR(i + 4), FOUR(i + 8), FOUR(i + 12)
 __device__ __forceinline__ void multiply_add(float (&d)[128], unsigned long long a, unsigned long long b)
 {
@@ -85,7 +90,8 @@ __device__ __forceinline__ void multiply_add(float (&d)[128], unsigned long long
                  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
                  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, "
                  "%128, %129, p, 1, 1, 0, 1;\n}" // B's rows run along n: transposed
-                 : SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48), SIXTEEN(64), SIXTEEN(80), SIXTEEN(96), SIXTEEN(112)
+                 : SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48), SIXTEEN(64), SIXTEEN(80), SIXTEEN(96),
+                   SIXTEEN(112)
                  : "l"(a), "l"(b));
 }
 template <int Left> __device__ void multiplications_wait()
@@ -185,8 +191,9 @@ __global__ __launch_bounds__(Threads, 1) void matmul_tma(const __grid_constant__
 {
     matmul<1>(&a, &b, c, n);
 }
-__global__ __cluster_dims__(2, 1, 1) __launch_bounds__(Threads, 1) void matmul_multicast(
-    const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, __half *c, int n)
+__global__ __cluster_dims__(2, 1, 1)
+    __launch_bounds__(Threads, 1) void matmul_multicast(const __grid_constant__ CUtensorMap a,
+                                                        const __grid_constant__ CUtensorMap b, __half *c, int n)
 {
     matmul<2>(&a, &b, c, n);
 }

@@ -1,7 +1,7 @@
 // matmul_naive.cu - C = A*B with one thread for each element: two loads for each multiply-add, 0.25 flop a byte.
 // swapped: the same, but neighbouring threads go down a column, so that each of them is in another row of A and of C.
 // bug-edge: the guard lets one row and one column too many through.
-// usage: matmul_naive [n] [naive|swapped|bug-edge] [--seed N] [--time REPEATS]
+// usage: matmul_naive [n] [naive|swapped|bug-edge]... [--seed N] [--time REPEATS]
 #include "common.h"
 
 template <int Off> __device__ void element(const float *a, const float *b, float *c, int n, int row, int col)

@@ -1,8 +1,8 @@
 // matmul_pipeline.cu - C = A*B with the next tiles on their way while this one is multiplied: a double buffer filled
-// through registers, then asynchronous copies (cp.async) with 2, 3 and 4 buffers. wide is registers with 16x8 elements a
-// thread instead of 8x8: fewer reads from shared memory for each multiply-add, and half as many warps.
+// through registers, then asynchronous copies (cp.async) with 2, 3 and 4 buffers. wide is registers with 16x8 elements
+// a thread instead of 8x8: fewer reads from shared memory for each multiply-add, and half as many warps.
 // The bugs: the wait lets one group too many be under way, the only barrier left out.
-// usage: matmul_pipeline [n] [registers|wide|2|3|4|bug-wait-short|bug-no-barrier] [--seed N] [--time REPEATS]
+// usage: matmul_pipeline [n] [registers|wide|2|3|4|bug-wait-short|bug-no-barrier]... [--seed N] [--time REPEATS]
 #include "common.h"
 #include <cuda_pipeline_primitives.h>
 
@@ -124,8 +124,9 @@ int main(int argc, char **argv)
     const struct {
         void (*kernel)(const float *, const float *, float *, int);
         int rows;
-    } ways[] = {{matmul_double<2>, 128}, {matmul_double<4>, 256}, {matmul_async<2>, 128}, {matmul_async<3>, 128},
-                {matmul_async<4>, 128}, {matmul_async<3, 1>, 128}, {matmul_async<3, 0, false>, 128}};
+    } ways[] = {{matmul_double<2>, 128},         {matmul_double<4>, 256}, {matmul_async<2>, 128},
+                {matmul_async<3>, 128},          {matmul_async<4>, 128},  {matmul_async<3, 1>, 128},
+                {matmul_async<3, 0, false>, 128}};
     const int n = e.n;
     const auto a = random_floats((size_t)n * n, 2 * e.seed), b = random_floats(a.size(), 2 * e.seed + 1);
     float *const da = to_device(a), *const db = to_device(b), *const dc = on_device<float>(a.size());

@@ -1,15 +1,16 @@
 // matmul_registers.cu - C = A*B where each thread keeps a rectangle of C in registers, so that a value read from shared
 // memory is used several times: 4(c+r)/(c r) bytes of shared traffic for each multiply-add, 4 at 2x2, 1 at 8x8.
-// vector is 8x8 with four words an access: the tile of A is transposed, so that the rows of a thread lie side by side, and
+// unpadded has four words an access: the tile of A is transposed, so that the rows of a thread lie side by side, and
 // the 8x8 is four 4x4, so that the lanes of a warp together read whole lines of shared memory.
-// bug-unpadded is vector without the spare words that keep the transposed stores off each other's banks (not wrong, slow);
+// vector is the same with four spare words a row, which keep the transposed stores off each other's banks.
 // bug-no-second-barrier lets the next tile overwrite this one.
-// usage: matmul_registers [n] [2x2|4x4|8x8|vector|bug-unpadded|bug-no-second-barrier] [--seed N] [--time REPEATS]
+// usage: matmul_registers [n] [2x2|4x4|8x8|unpadded|vector|bug-no-second-barrier]... [--seed N] [--time REPEATS]
 #include "common.h"
 
-// A block of 16x16 threads computes a square of 16*R; the rectangles' elements lie 16 apart, so that neighbouring threads
-// read neighbouring words.
-template <int R> __global__ __launch_bounds__(256) void matmul_registers(const float *a, const float *b, float *c, int n)
+// A block of 16x16 threads computes a square of 16*R; the rectangles' elements lie 16 apart, so that neighbouring
+// threads read neighbouring words.
+template <int R>
+__global__ __launch_bounds__(256) void matmul_registers(const float *a, const float *b, float *c, int n)
 {
     const int Side = 16 * R, Deep = 8;
     __shared__ float as[Side][Deep], bs[Deep][Side];
@@ -46,7 +47,8 @@ template <int R> __global__ __launch_bounds__(256) void matmul_registers(const f
 }
 
 // A warp computes 32x64 of the block's 128x128, as 4x8 lanes of twice 4 rows and twice 4 columns.
-template <int Pad, bool Second> __global__ __launch_bounds__(256, 2) void matmul_vector(const float *a, const float *b, float *c, int n)
+template <int Pad, bool Second>
+__global__ __launch_bounds__(256, 2) void matmul_vector(const float *a, const float *b, float *c, int n)
 {
     const int Side = 128, Deep = 8;
     __shared__ __align__(16) float as[Deep][Side + Pad], bs[Deep][Side];
@@ -93,13 +95,13 @@ template <int Pad, bool Second> __global__ __launch_bounds__(256, 2) void matmul
 
 int main(int argc, char **argv)
 {
-    Example e("matmul_registers", {"2x2", "4x4", "8x8", "vector", "bug-unpadded", "bug-no-second-barrier"}, argc, argv,
-              256, 128, 16384, 128);
+    Example e("matmul_registers", {"2x2", "4x4", "8x8", "unpadded", "vector", "bug-no-second-barrier"}, argc, argv, 256,
+              128, 16384, 128);
     const struct {
         void (*kernel)(const float *, const float *, float *, int);
         int side;
-    } ways[] = {{matmul_registers<2>, 32},    {matmul_registers<4>, 64},    {matmul_registers<8>, 128},
-                {matmul_vector<4, true>, 128}, {matmul_vector<0, true>, 128}, {matmul_vector<4, false>, 128}};
+    } ways[] = {{matmul_registers<2>, 32},     {matmul_registers<4>, 64},     {matmul_registers<8>, 128},
+                {matmul_vector<0, true>, 128}, {matmul_vector<4, true>, 128}, {matmul_vector<4, false>, 128}};
     const int n = e.n;
     const auto a = random_floats((size_t)n * n, 2 * e.seed), b = random_floats(a.size(), 2 * e.seed + 1);
     float *const da = to_device(a), *const db = to_device(b), *const dc = on_device<float>(a.size());

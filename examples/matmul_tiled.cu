@@ -3,7 +3,8 @@
 // column keeps the tile of A transposed, as later steps want it, and stores it down one bank; padded has a spare word a
 // row, which moves each row of the tile on by a bank.
 // The bugs: each of the two barriers left out, and no guard at the edge.
-// usage: matmul_tiled [n] [16|32|column|padded|bug-no-first-barrier|bug-no-second-barrier|bug-edge] [--seed N] [--time R]
+// usage: matmul_tiled [n] [16|32|column|padded|bug-no-first-barrier|bug-no-second-barrier|bug-edge]... [--seed N]
+//                     [--time REPEATS]
 #include "common.h"
 
 enum Bug { None, NoFirstBarrier, NoSecondBarrier, NoGuard };

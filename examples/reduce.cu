@@ -8,7 +8,7 @@
 // multiple      a fixed number of blocks, each adds as many words as it takes
 // vector        four words an access, several under way, a shuffle in each warp, one atomic a block
 // The bugs: unrolled with 32 threads (reads past its array) and with 96 (adds elements twice); a missing barrier.
-// usage: reduce [n] [a step|bug-block-32|bug-block-96|bug-no-barrier] [--seed N] [--time REPEATS]
+// usage: reduce [n] [a step|bug-block-32|bug-block-96|bug-no-barrier]... [--seed N] [--time REPEATS]
 #include "common.h"
 
 enum Step { Interleaved, Strided, Sequential, FirstAdd, Unrolled, Shuffle, Multiple, Vector };
@@ -126,7 +126,7 @@ const float *reduce_by_vector(const float *in, float *a, float *, int n)
 {
     CHECK(cudaMemsetAsync(a, 0, sizeof(float)));
     const int whole = (n / 4 + 511) / 512, most = 132 * 4;
-    reduce_vector<512><<<whole < 1 ? 1 : whole > most ? most : whole, 512>>>(in, a, n);
+    reduce_vector<512><<<whole<1 ? 1 : whole> most ? most : whole, 512>>>(in, a, n);
     return a;
 }
 
@@ -136,17 +136,21 @@ int main(int argc, char **argv)
               {"interleaved", "strided", "sequential", "first-add", "unrolled", "shuffle", "multiple", "vector",
                "bug-block-32", "bug-block-96", "bug-no-barrier"},
               argc, argv, 1 << 20, 1, 1 << 30);
-    const float *(*const ways[])(const float *, float *, float *, int) = {
-        reduce_all<Interleaved, 256>, reduce_all<Strided, 256>, reduce_all<Sequential, 256>, reduce_all<FirstAdd, 256>,
-        reduce_all<Unrolled, 256>, reduce_all<Shuffle, 256>, reduce_all<Multiple, 256>, reduce_by_vector,
-        reduce_all<Unrolled, 32>, reduce_all<Unrolled, 96>, reduce_all<Sequential, 256, false>};
+    const float *(*const ways[])(const float *, float *, float *,
+                                 int) = {reduce_all<Interleaved, 256>,      reduce_all<Strided, 256>,
+                                         reduce_all<Sequential, 256>,       reduce_all<FirstAdd, 256>,
+                                         reduce_all<Unrolled, 256>,         reduce_all<Shuffle, 256>,
+                                         reduce_all<Multiple, 256>,         reduce_by_vector,
+                                         reduce_all<Unrolled, 32>,          reduce_all<Unrolled, 96>,
+                                         reduce_all<Sequential, 256, false>};
     const auto in = random_floats(e.n, e.seed);
     double expect = 0.0, size = 0.0;
     for (const float v : in) {
         expect += v;
         size += std::fabs(v);
     }
-    float *const din = to_device(in), *const da = on_device<float>(e.n / 32 + 2), *const db = on_device<float>(e.n / 32 + 2);
+    float *const din = to_device(in), *const da = on_device<float>(e.n / 32 + 2);
+    float *const db = on_device<float>(e.n / 32 + 2);
     for (size_t w = 0; w < e.ways.size(); w++) {
         if (!e.wants(e.ways[w]))
             continue;

@@ -1,7 +1,7 @@
 // row_march.cu - sums of 256 numbers each, a thread a sum. bad: a thread goes along a row, so that the 32 threads of a
 // warp are in 32 rows and touch 32 sectors an access. good: the matrix is stored by columns; 4 sectors.
 // bug-edge: the guard lets one row too many through.
-// usage: row_march [n] [bad|good|bug-edge] [--seed N] [--time REPEATS]      n rows
+// usage: row_march [n] [bad|good|bug-edge]... [--seed N] [--time REPEATS]      n rows
 // bench: 1048576
 #include "common.h"
 

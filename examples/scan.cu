@@ -3,7 +3,7 @@
 // tree       sums up a binary tree and down again: 2n additions, and strides that meet ever fewer banks
 // shuffle    each warp in registers, then the 8 sums of the warps: three barriers in all
 // The bugs: doubling in one buffer without the barrier between reading and writing; tree one element too far.
-// usage: scan [n] [doubling|tree|shuffle|bug-no-barrier|bug-edge] [--seed N] [--time REPEATS]
+// usage: scan [n] [doubling|tree|shuffle|bug-no-barrier|bug-edge]... [--seed N] [--time REPEATS]
 // bench: 67108864
 #include "common.h"
 
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
                 {scan_shuffle, Block},
                 {scan_doubling<false>, Block},
                 {scan_tree<1>, Block / 2}};
-    std::mt19937 bits(e.seed);
+    Random bits(e.seed);
     std::vector<int> in(e.n), expect(e.n);
     unsigned sum = 0; // wraps around as the GPU's does
     for (int i = 0; i < e.n; i++) {

@@ -4,7 +4,7 @@
 // online     a block a row, one pass finds maximum and sum together, a second one writes
 // registers  a warp a row, the row read once and kept in registers, no barrier at all
 // bug-no-barrier: the second sum overwrites the first while slow warps still read it.
-// usage: softmax [n] [thread|block|online|registers|bug-no-barrier] [--seed N] [--time REPEATS]      n rows
+// usage: softmax [n] [thread|block|online|registers|bug-no-barrier]... [--seed N] [--time REPEATS]      n rows
 // bench: 65536
 #include "common.h"
 
@@ -26,8 +26,14 @@ __global__ void softmax_thread(const float *in, float *out, int n)
         out[i] = expf(in[i] - top) / sum;
 }
 
-__device__ float add(float a, float b) { return a + b; }
-__device__ float larger(float a, float b) { return fmaxf(a, b); }
+__device__ float add(float a, float b)
+{
+    return a + b;
+}
+__device__ float larger(float a, float b)
+{
+    return fmaxf(a, b);
+}
 
 template <float (*F)(float, float)> __device__ float over_warp(float v)
 {

@@ -1,7 +1,7 @@
 // stencil.cu - each element becomes the weighted sum of itself and three neighbours on each side. global: seven loads
 // an element, which the caches must serve. shared: a block loads its elements and a halo of three on each side once.
 // The bugs: the halo is never loaded; the barrier is left out; the halo at the end of the array is read past it.
-// usage: stencil [n] [global|shared|bug-no-halo|bug-no-barrier|bug-edge] [--seed N] [--time REPEATS]
+// usage: stencil [n] [global|shared|bug-no-halo|bug-no-barrier|bug-edge]... [--seed N] [--time REPEATS]
 // bench: 67108864
 #include "common.h"
 
@@ -43,9 +43,11 @@ template <Bug Wrong> __global__ void stencil_shared(const float *in, float *out,
 
 int main(int argc, char **argv)
 {
-    Example e("stencil", {"global", "shared", "bug-no-halo", "bug-no-barrier", "bug-edge"}, argc, argv, 1 << 20, 1, 1 << 28);
-    void (*const kernels[])(const float *, float *, int) = {stencil_global, stencil_shared<None>, stencil_shared<NoHalo>,
-                                                            stencil_shared<NoBarrier>, stencil_shared<NoGuard>};
+    Example e("stencil", {"global", "shared", "bug-no-halo", "bug-no-barrier", "bug-edge"}, argc, argv, 1 << 20, 1,
+              1 << 28);
+    void (*const kernels[])(const float *, float *, int) = {stencil_global, stencil_shared<None>,
+                                                            stencil_shared<NoHalo>, stencil_shared<NoBarrier>,
+                                                            stencil_shared<NoGuard>};
     const int n = e.n;
     const auto in = random_floats(n, e.seed);
     const float w7[] = {0.0625f, 0.125f, 0.1875f, 0.25f, 0.1875f, 0.125f, 0.0625f};

@@ -1,8 +1,10 @@
-// transpose.cu - a matrix transposed: naive (its stores are a column apart), through a shared tile (whose columns are one
-// bank each), through a padded tile, through a swizzled tile (as good, without the spare words), and padded with four
-// words an access. copy is what the memory allows: the same traffic, nothing turned.
+// transpose.cu - a matrix transposed: naive (its stores are a column apart), through a shared tile (whose columns are
+// one bank each), through a padded tile, through a swizzled tile (as good, without the spare words), and padded with
+// four words an access. copy is what the memory allows: the same traffic, nothing turned.
 // The bugs: the barrier left out, the guard at the edge left out.
-// usage: transpose [n] [copy|naive|shared|padded|swizzled|vector|bug-no-barrier|bug-edge] [--seed N] [--time REPEATS]
+// usage: transpose [n] [copy|naive|shared|padded|swizzled|vector|bug-no-barrier|bug-edge]... [--seed N]
+//                  [--time REPEATS]
+// REPEATS]
 #include "common.h"
 
 const int Tile = 32, Rows = 8; // a block of 32x8 threads, four rows each
@@ -40,17 +42,29 @@ template <int Pad, bool Swizzle, Bug Wrong = None> __device__ void through_tile(
         if (x < n && y + i < n)
             out[(size_t)(y + i) * n + x] = tile[tx][Swizzle ? (ty + i) ^ tx : ty + i];
 }
-__global__ void transpose_shared(const float *in, float *out, int n) { through_tile<0, false>(in, out, n); }
-__global__ void transpose_padded(const float *in, float *out, int n) { through_tile<1, false>(in, out, n); }
-__global__ void transpose_swizzled(const float *in, float *out, int n) { through_tile<0, true>(in, out, n); }
+__global__ void transpose_shared(const float *in, float *out, int n)
+{
+    through_tile<0, false>(in, out, n);
+}
+__global__ void transpose_padded(const float *in, float *out, int n)
+{
+    through_tile<1, false>(in, out, n);
+}
+__global__ void transpose_swizzled(const float *in, float *out, int n)
+{
+    through_tile<0, true>(in, out, n);
+}
 __global__ void transpose_no_barrier(const float *in, float *out, int n)
 {
     through_tile<1, false, NoBarrier>(in, out, n);
 }
-__global__ void transpose_no_guard(const float *in, float *out, int n) { through_tile<1, false, NoGuard>(in, out, n); }
+__global__ void transpose_no_guard(const float *in, float *out, int n)
+{
+    through_tile<1, false, NoGuard>(in, out, n);
+}
 
-// A block moves 64x64: 16x16 threads, each four times four words, of rows 16 apart. Where the rows of the matrix are not
-// all on 16 bytes, or the tile is cut off by the edge, word by word.
+// A block moves 64x64: 16x16 threads, each four times four words, of rows 16 apart. Where the rows of the matrix are
+// not all on 16 bytes, or the tile is cut off by the edge, word by word.
 __global__ __launch_bounds__(256) void transpose_vector(const float *in, float *out, int n)
 {
     const int Side = 64;
@@ -96,9 +110,9 @@ int main(int argc, char **argv)
 {
     Example e("transpose", {"copy", "naive", "shared", "padded", "swizzled", "vector", "bug-no-barrier", "bug-edge"},
               argc, argv, 512, 1, 32768);
-    void (*const kernels[])(const float *, float *, int) = {
-        transpose_copy, transpose_naive, transpose_shared, transpose_padded,
-        transpose_swizzled, transpose_vector, transpose_no_barrier, transpose_no_guard};
+    void (*const kernels[])(const float *, float *, int) = {transpose_copy,       transpose_naive,    transpose_shared,
+                                                            transpose_padded,     transpose_swizzled, transpose_vector,
+                                                            transpose_no_barrier, transpose_no_guard};
     const int n = e.n;
     const auto in = random_floats((size_t)n * n, e.seed);
     float *const din = to_device(in), *const dout = on_device<float>(in.size());
@@ -108,8 +122,8 @@ int main(int argc, char **argv)
         const bool vector = kernels[w] == transpose_vector, copy = kernels[w] == transpose_copy;
         const int side = vector ? 64 : Tile, tiles = (n + side - 1) / side;
         CHECK(cudaMemset(dout, 0xff, in.size() * sizeof(float)));
-        const double ms = e.run(
-            [&] { kernels[w]<<<dim3(tiles, tiles), vector ? dim3(256) : dim3(Tile, Rows)>>>(din, dout, n); });
+        const double ms =
+            e.run([&] { kernels[w]<<<dim3(tiles, tiles), vector ? dim3(256) : dim3(Tile, Rows)>>>(din, dout, n); });
         const auto out = to_host(dout, in.size());
         size_t wrong = 0;
         for (size_t y = 0; y < (size_t)n; y++)
