@@ -182,6 +182,7 @@ template <int Blocks> __device__ void matmul(const CUtensorMap *map_a, const CUt
             }
         }
     }
+    __syncwarp();
     if (Blocks > 1)
         cluster_sync(); // nobody leaves while the other may still signal it
 }
