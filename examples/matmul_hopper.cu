@@ -9,7 +9,7 @@
 
 const int Rows = 128, Columns = 256, Deep = 64, Stages = 4, Threads = 384; // warpgroup 0 fetches, 1 and 2 multiply
 const int BytesA = Rows * Deep * 2, BytesB = Columns * Deep * 2;           // A: 128 rows of k. B: 4 times 64 rows of n.
-const int BytesB64 = BytesB / (Columns / 64);
+const int BytesB64 = BytesB / (Columns / 64);                              // a box may hold several of them
 
 __device__ unsigned shared_address(const void *p)
 {
@@ -50,20 +50,28 @@ __device__ void cluster_sync()
     asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// A box of the matrix, its corner at (x, y), to this block or, with a mask, to the same place in several.
-__device__ void fetch(void *to, const CUtensorMap *map, int x, int y, unsigned long long *bar)
+// The same lane for all of the warp, chosen by the hardware.
+__device__ bool elected()
 {
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
-                 "[%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
-                 "l"(map), "r"(x), "r"(y), "r"(shared_address(bar))
+    unsigned yes;
+    asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(yes));
+    return yes;
+}
+
+// A box of the matrix from row y and 64-column group x on, to this block or, with a mask, to the same place in several.
+__device__ void fetch(void *to, const CUtensorMap *map, int y, int x, unsigned long long *bar)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
+                 "[%1, {0, %2, %3}], [%4];" ::"r"(shared_address(to)),
+                 "l"(map), "r"(y), "r"(x), "r"(shared_address(bar))
                  : "memory");
 }
-__device__ void fetch_for(unsigned short blocks, void *to, const CUtensorMap *map, int x, int y,
+__device__ void fetch_for(unsigned short blocks, void *to, const CUtensorMap *map, int y, int x,
                           unsigned long long *bar)
 {
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
-                 "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(to)),
-                 "l"(map), "r"(x), "r"(y), "r"(shared_address(bar)), "h"(blocks)
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+                 "[%0], [%1, {0, %2, %3}], [%4], %5;" ::"r"(shared_address(to)),
+                 "l"(map), "r"(y), "r"(x), "r"(shared_address(bar)), "h"(blocks)
                  : "memory");
 }
 
@@ -108,12 +116,43 @@ __device__ void corner(int tile, int n, int *row, int *col)
     *col = at / high * Columns;
 }
 
+// A lane holds two neighbouring columns in every 8 of its row; a lane and its three neighbours trade them, so that each
+// has all 8 columns of one group and stores 16 bytes.
+__device__ __forceinline__ void store(__half *to, int n, const float (&d)[128])
+{
+    const int q = threadIdx.x % 4;
+#pragma unroll
+    for (int half = 0; half < 2; half++, to += (size_t)8 * n)
+#pragma unroll
+        for (int at = 0; at < Columns; at += 32) {
+            unsigned w[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                const __half2 h = __floats2half2_rn(d[at / 2 + 4 * j + 2 * half], d[at / 2 + 4 * j + 2 * half + 1]);
+                w[j] = *(const unsigned *)&h;
+            }
+#pragma unroll
+            for (int by = 1; by <= 2; by *= 2)
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    if (!(j & by)) {
+                        const unsigned got = __shfl_xor_sync(0xffffffffu, q & by ? w[j] : w[j | by], by);
+                        if (q & by)
+                            w[j] = got;
+                        else
+                            w[j | by] = got;
+                    }
+            *(uint4 *)(to + at) = make_uint4(w[0], w[1], w[2], w[3]);
+        }
+}
+
 template <int Blocks> __device__ void matmul(const CUtensorMap *map_a, const CUtensorMap *map_b, __half *c, int n)
 {
     extern __shared__ unsigned char room[];
     __shared__ unsigned long long full[Stages], empty[Stages];
     unsigned char *const tiles = room + (1024 - shared_address(room) % 1024) % 1024; // the swizzle repeats every 1024
-    const int t = threadIdx.x, group = t / 128, all = n / Rows * (n / Columns);
+    const int t = threadIdx.x, warp = __shfl_sync(0xffffffffu, t / 32, 0), group = warp / 4,
+              all = n / Rows * (n / Columns);
     unsigned me = 0;
     if (Blocks > 1)
         asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(me));
@@ -131,20 +170,22 @@ template <int Blocks> __device__ void matmul(const CUtensorMap *map_a, const CUt
     unsigned turn = 0; // of all tiles of A and B so far
     if (group == 0) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-        for (int tile = blockIdx.x; t == 0 && tile < all; tile += gridDim.x) {
+        for (int tile = blockIdx.x; warp == 0 && tile < all; tile += gridDim.x) { // all lanes, to stay uniform
             int row, col;
             corner(tile, n, &row, &col);
             for (int k = 0; k < n; k += Deep, turn++) {
                 const int s = turn % Stages;
                 unsigned char *const as = tiles + s * (BytesA + BytesB), *const bs = as + BytesA;
                 barrier_wait(&empty[s], (turn / Stages & 1) ^ 1);
+                if (!elected())
+                    continue;
                 barrier_expect(&full[s], BytesA + BytesB);
-                fetch(as, map_a, k, row, &full[s]);
-                for (int i = me; i < Columns / 64; i += Blocks)
-                    if (Blocks > 1)
-                        fetch_for((1 << Blocks) - 1, bs + i * BytesB64, map_b, col + 64 * i, k, &full[s]);
-                    else
-                        fetch(bs + i * BytesB64, map_b, col + 64 * i, k, &full[s]);
+                fetch(as, map_a, row, k / 64, &full[s]);
+                if (Blocks > 1)
+                    fetch_for((1 << Blocks) - 1, bs + me * (BytesB / Blocks), map_b, k,
+                              col / 64 + me * (Columns / 64 / Blocks), &full[s]);
+                else
+                    fetch(bs, map_b, k, col / 64, &full[s]);
             }
         }
     } else {
@@ -173,13 +214,7 @@ template <int Blocks> __device__ void matmul(const CUtensorMap *map_a, const CUt
             }
             multiplications_wait<0>();
             release(turn - 1);
-            const int lane = t % 32, warp = t / 32 % 4;
-            __half *const to = c + (size_t)(row + (group - 1) * 64 + warp * 16 + lane / 4) * n + col + lane % 4 * 2;
-#pragma unroll
-            for (int i = 0; i < Columns / 8; i++) {
-                *(__half2 *)(to + 8 * i) = __floats2half2_rn(d[4 * i], d[4 * i + 1]);
-                *(__half2 *)(to + (size_t)8 * n + 8 * i) = __floats2half2_rn(d[4 * i + 2], d[4 * i + 3]);
-            }
+            store(c + (size_t)(row + (warp - 4) * 16 + t % 32 / 4) * n + col + t % 4 * 8, n, d);
         }
     }
     __syncwarp();
@@ -199,13 +234,13 @@ __global__ __cluster_dims__(2, 1, 1)
     matmul<2>(&a, &b, c, n);
 }
 
-// n x n halves, fetched in boxes of 64 columns and `rows` rows, swizzled.
-static CUtensorMap map_of(__half *p, int n, int rows)
+// n x n halves as groups of 64 columns, fetched in boxes of `rows` rows of `groups` groups, swizzled.
+static CUtensorMap map_of(__half *p, int n, int rows, int groups)
 {
     CUtensorMap map;
-    const cuuint64_t size[2] = {(cuuint64_t)n, (cuuint64_t)n}, pitch[1] = {(cuuint64_t)n * sizeof(__half)};
-    const cuuint32_t box[2] = {64, (cuuint32_t)rows}, step[2] = {1, 1};
-    const CUresult r = cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, p, size, pitch, box, step,
+    const cuuint64_t size[3] = {64, (cuuint64_t)n, (cuuint64_t)n / 64}, pitch[2] = {n * sizeof(__half), 128};
+    const cuuint32_t box[3] = {64, (cuuint32_t)rows, (cuuint32_t)groups}, step[3] = {1, 1, 1};
+    const CUresult r = cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 3, p, size, pitch, box, step,
                                               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                                               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (r != CUDA_SUCCESS) {
@@ -223,7 +258,7 @@ int main(int argc, char **argv)
     const auto fa = random_floats((size_t)n * n, 2 * e.seed), fb = random_floats(fa.size(), 2 * e.seed + 1);
     const std::vector<__half> a(fa.begin(), fa.end()), b(fb.begin(), fb.end());
     __half *const da = to_device(a), *const db = to_device(b), *const dc = on_device<__half>(a.size());
-    const CUtensorMap map_a = map_of(da, n, Rows), map_b = map_of(db, n, Deep);
+    const CUtensorMap map_a = map_of(da, n, Rows, 1);
     cudaDeviceProp gpu;
     CHECK(cudaGetDeviceProperties(&gpu, 0));
     const int tiles = n / Rows * (n / Columns), blocks = std::min(tiles, gpu.multiProcessorCount) / 2 * 2;
@@ -232,6 +267,7 @@ int main(int argc, char **argv)
             continue;
         CHECK(cudaMemset(dc, 0xff, a.size() * sizeof(__half)));
         CHECK(cudaFuncSetAttribute(kernels[w], cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+        const CUtensorMap map_b = map_of(db, n, Deep, Columns / 64 / (w + 1)); // shared by w + 1 blocks
         const double ms = e.run([&] { kernels[w]<<<blocks, Threads, bytes>>>(map_a, map_b, dc, n); });
         e.report(e.ways[w], product_error(a, b, to_host(dc, a.size()), n, 50.0), 1e-5, ms);
     }

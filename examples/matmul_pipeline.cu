@@ -1,8 +1,10 @@
 // matmul_pipeline.cu - C = A*B with the next tiles on their way while this one is multiplied: a double buffer filled
 // through registers, then asynchronous copies (cp.async) with 2, 3 and 4 buffers. wide is registers with 16x8 elements
-// a thread instead of 8x8: fewer reads from shared memory for each multiply-add, and half as many warps.
+// a thread instead of 8x8: fewer reads from shared memory for each multiply-add, and half as many warps; wide-2 and
+// wide-3 are that with 2 and 3 buffers.
 // The bugs: the wait lets one group too many be under way, the only barrier left out.
-// usage: matmul_pipeline [n] [registers|wide|2|3|4|bug-wait-short|bug-no-barrier]... [--seed N] [--time REPEATS]
+// usage: matmul_pipeline [n] [registers|wide|2|3|4|wide-2|wide-3|bug-wait-short|bug-no-barrier]... [--seed N]
+//                        [--time REPEATS]
 #include "common.h"
 #include <cuda_pipeline_primitives.h>
 
@@ -85,48 +87,49 @@ __global__ __launch_bounds__(256, 4 / G) void matmul_double(const float *a, cons
 }
 
 // Tile k + Stages - 1 is sent for while tile k is multiplied. A is transposed on the way, a word a copy.
-template <int Stages, int Late = 0, bool Barrier = true>
-__global__ __launch_bounds__(256, 2) void matmul_async(const float *a, const float *b, float *c, int n)
+template <int G, int Stages, int Late = 0, bool Barrier = true>
+__global__ __launch_bounds__(256, 4 / G) void matmul_async(const float *a, const float *b, float *c, int n)
 {
-    __shared__ __align__(16) float as[Stages][Deep][128 + 4], bs[Stages][Deep][Columns];
+    __shared__ __align__(16) float as[Stages][Deep][64 * G + 4], bs[Stages][Deep][Columns];
     const int t = threadIdx.x, a_row = t / Deep, a_k = t % Deep, b_k = t / 32, b_col = t % 32 * 4;
-    const Place<2> at;
-    a += (size_t)(blockIdx.y * 128 + a_row) * n + a_k;
+    const Place<G> at;
+    a += (size_t)(blockIdx.y * 64 * G + a_row) * n + a_k;
     b += (size_t)b_k * n + blockIdx.x * Columns + b_col;
     const int tiles = n / Deep;
-    const auto send = [&](int tile) {
+    const auto send = [&](int tile, int to) {
         if (tile < tiles) {
-            const int to = tile % Stages;
 #pragma unroll
-            for (int i = 0; i < 4; i++)
+            for (int i = 0; i < 2 * G; i++)
                 __pipeline_memcpy_async(&as[to][a_k][a_row + 32 * i], a + (size_t)32 * i * n + tile * Deep, 4);
             __pipeline_memcpy_async(&bs[to][b_k][b_col], b + (size_t)tile * Deep * n, 16);
         }
         __pipeline_commit(); // an empty group when there is no tile left, so that the count below stays right
     };
-    float sum[8][8] = {};
+    float sum[4 * G][8] = {};
     for (int tile = 0; tile < Stages - 1; tile++)
-        send(tile);
-    for (int tile = 0; tile < tiles; tile++) {
+        send(tile, tile);
+    for (int tile = 0, now = 0; tile < tiles; tile++) {
         __pipeline_wait_prior(Stages - 2 + Late); // my copies of this tile are here
         if (Barrier)
             __syncthreads(); // everybody's are, and nobody reads the buffer that is filled next
-        send(tile + Stages - 1);
-        multiply<2>(sum, as[tile % Stages], bs[tile % Stages], at);
+        send(tile + Stages - 1, now == 0 ? Stages - 1 : now - 1);
+        multiply<G>(sum, as[now], bs[now], at);
+        now = now == Stages - 1 ? 0 : now + 1;
     }
-    store<2>(c, n, sum, at);
+    store<G>(c, n, sum, at);
 }
 
 int main(int argc, char **argv)
 {
-    Example e("matmul_pipeline", {"registers", "wide", "2", "3", "4", "bug-wait-short", "bug-no-barrier"}, argc, argv,
+    Example e("matmul_pipeline",
+              {"registers", "wide", "2", "3", "4", "wide-2", "wide-3", "bug-wait-short", "bug-no-barrier"}, argc, argv,
               256, 256, 16384, 256);
     const struct {
         void (*kernel)(const float *, const float *, float *, int);
         int rows;
-    } ways[] = {{matmul_double<2>, 128},         {matmul_double<4>, 256}, {matmul_async<2>, 128},
-                {matmul_async<3>, 128},          {matmul_async<4>, 128},  {matmul_async<3, 1>, 128},
-                {matmul_async<3, 0, false>, 128}};
+    } ways[] = {{matmul_double<2>, 128},   {matmul_double<4>, 256},      {matmul_async<2, 2>, 128},
+                {matmul_async<2, 3>, 128}, {matmul_async<2, 4>, 128},    {matmul_async<4, 2>, 256},
+                {matmul_async<4, 3>, 256}, {matmul_async<2, 3, 1>, 128}, {matmul_async<2, 3, 0, false>, 128}};
     const int n = e.n;
     const auto a = random_floats((size_t)n * n, 2 * e.seed), b = random_floats(a.size(), 2 * e.seed + 1);
     float *const da = to_device(a), *const db = to_device(b), *const dc = on_device<float>(a.size());

@@ -34,8 +34,8 @@ EXAMPLES = {
     "matmul_tiled": (50, {"bug-no-first-barrier": ("race-shared", "(Bug)1"),
                           "bug-no-second-barrier": ("race-shared", "(Bug)2"), "bug-edge": ("out-of-bounds", "(Bug)3")}),
     "matmul_registers": (128, {"bug-no-second-barrier": ("race-shared", "matmul_vector<4, false>")}),
-    "matmul_pipeline": (256, {"bug-wait-short": ("race-shared", "matmul_async<3, 1, true>"),
-                              "bug-no-barrier": ("race-shared", "matmul_async<3, 0, false>")}),
+    "matmul_pipeline": (256, {"bug-wait-short": ("race-shared", "matmul_async<2, 3, 1, true>"),
+                              "bug-no-barrier": ("race-shared", "matmul_async<2, 3, 0, false>")}),
     "matmul_half": (256, {"bug-wait-short": ("race-shared", "matmul_mma<1, true>")}),
 }
 
