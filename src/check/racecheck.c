@@ -382,8 +382,10 @@ void wg_racecheck_access(struct wg_check *c, struct wg_cblock *b, uint32_t warp,
 
 /* A copy is a write from its issue until it has been waited for: whoever touches the word in between races with it. */
 void wg_racecheck_async(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, uint32_t site, uint64_t addr,
-                        uint32_t bytes, bool landed)
+                        uint32_t bytes, enum wg_async_event what)
 {
+    if (what == WG_ASYNC_LEFT)
+        return; /* it lands some time: in flight for everybody else */
     struct wg_mark n = {.ts = b->w[warp].clk, .block = (uint32_t)b->linear, .site = site & 0xffffffu, .launch = c->serial,
                         .thread = (uint16_t)(warp * LANES + lane), .bytes = 15, .flags = MARK_FLYING};
     uint64_t lanes[LANES] = {0};
@@ -392,7 +394,7 @@ void wg_racecheck_async(struct wg_check *c, struct wg_cblock *b, uint32_t warp, 
     struct hit h = {c, b, &a, warp, lane, 0};
     for (; h.word < bytes; h.word += 4) {
         struct wg_cell *cell = &b->cells[(addr + h.word) >> 2];
-        if (landed) {
+        if (what == WG_ASYNC_LANDED) {
             if (cell->w.flags & MARK_FLYING && cell->w.thread == n.thread && cell->w.block == n.block) {
                 cell->w.flags = 0;
                 cell->w.ts = n.ts;
@@ -408,15 +410,15 @@ void wg_racecheck_async(struct wg_check *c, struct wg_cblock *b, uint32_t warp, 
 }
 
 /* An mbarrier hands on what its arrivals have done to those who wait for its phase. */
-void wg_racecheck_object(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, uint64_t addr, bool arrives)
+void wg_racecheck_object(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, const struct wg_object *o)
 {
     uint64_t lanes[LANES] = {0};
-    lanes[lane] = addr;
+    lanes[lane] = o->addr;
     struct wg_access a = {.space = WG_SITE_SHARED, .addr = lanes, .release = true, .scope = WG_ACCESS_CTA};
-    if (arrives)
-        release(c, b, warp, &a, 1u << lane);
-    else
+    if (o->what == WG_OBJECT_PASSED)
         acquire(c, b, warp, &a, 1u << lane);
+    else if (o->what != WG_OBJECT_NOT_YET)
+        release(c, b, warp, &a, 1u << lane);
 }
 
 void wg_racecheck_end(struct wg_check *c)

@@ -32,7 +32,7 @@ __global__ void aligned(const char *p, uint4 *o, int off)
 __global__ void late(int *p) { p[threadIdx.x] = 1; } // !use-after-free
 __global__ void null(int *p) { *p = 1; } // !null-pointer
 __global__ void host(const int *p, int *o) { *o = *p; } // !host-pointer
-__global__ void add(int *p) { atomicAdd(p + threadIdx.x, 1); } // ~out-of-bounds
+__global__ void add(int *p) { atomicAdd(p + threadIdx.x, 1); } // !out-of-bounds
 
 int main()
 {

@@ -29,7 +29,7 @@ __global__ void sum(const int *x, int *o)
 {
     int v = x[threadIdx.x];
     for (int k = 16; k; k /= 2)
-        v += __shfl_down_sync(0xffffffffu, v, k); // ~shuffle-source
+        v += __shfl_down_sync(0xffffffffu, v, k); // !shuffle-source
     if (threadIdx.x % 32 == 0)
         o[threadIdx.x / 32] = v;
 }
