@@ -132,9 +132,10 @@ static bool global_bad(const struct wg_check *c, uint64_t a, uint64_t bytes, str
     const struct wg_areas *v = a >= c->heap_lo && a < c->heap_hi ? &c->heap : &c->areas;
     size_t k = above(v, a);
     const struct wg_area *p = k ? &v->v[k - 1] : NULL;
-    if (p && !p->freed && a - p->base < p->bytes && bytes <= p->bytes - (a - p->base)) {
-        if (!(a & (bytes - 1)))
-            return false;
+    bool starts = p && !p->freed && a - p->base < p->bytes;
+    if (starts && !(a & (bytes - 1)) && bytes <= p->bytes - (a - p->base))
+        return false;
+    if (starts && a & (bytes - 1)) { /* that comes first on a device, wherever the access ends */
         x->id = WG_FOUND_MISALIGNED;
         x->area = p;
         snprintf(x->text, sizeof x->text, "is misaligned\nand is inside the nearest allocation at 0x%llx of size %llu bytes",
