@@ -71,6 +71,8 @@ def judge(case, rows):
     tools = {r["tool"] for r in rows}
     if not case.want:
         return "accused" if rows else "clean"
+    if "racecheck" in case.want: # an access out of bounds beside it does not count as the race
+        return "found" if "racecheck" in tools else "missed"
     return "found" if case.want & tools else "missed"
 
 
