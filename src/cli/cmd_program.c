@@ -414,11 +414,11 @@ static int program(struct started *s)
         return wg_cli_error(WG_EXIT_USAGE, "--racecheck-report is analysis, hazard or all, not \"%s\"", o->racecheck_report);
     if (o->leak_check && strcmp(o->leak_check, "full") && strcmp(o->leak_check, "no"))
         return wg_cli_error(WG_EXIT_USAGE, "--leak-check is full or no, not \"%s\"", o->leak_check);
-    if (o->leak_check && !strcmp(o->leak_check, "full") && !(s.tools & WG_TOOL_MEMCHECK))
+    if (o->leak_check && !strcmp(o->leak_check, "full") && !(s->tools & WG_TOOL_MEMCHECK))
         return wg_cli_error(WG_EXIT_USAGE, "--leak-check needs memcheck: warpgrind check, or --tool memcheck");
     if (o->has_runs && (o->runs < 1 || o->runs > 100))
         return wg_cli_error(WG_EXIT_USAGE, "--runs takes a number from 1 to 100");
-    if (o->runs > 1 && (!s.tools || o->no_counters))
+    if (o->runs > 1 && (!s->tools || o->no_counters))
         return wg_cli_error(WG_EXIT_USAGE, "--runs compares runs with checks: warpgrind check, or --tool; not --no-counters");
     if (access(path, F_OK))
         return wg_cli_error(WG_EXIT_INPUT, "cannot read %s: %s", path, strerror(errno));
