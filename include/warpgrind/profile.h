@@ -43,6 +43,7 @@ struct wg_site {
     const char *opcode; /* "ld.global.f32" */
     uint64_t c[WG_C_COUNT];
     const struct wg_worst *worst; /* NULL: no access cost more than its ideal, or it was not recorded */
+    uint64_t stored;     /* wg_options.stored: digest of addresses and values stored, in any order; 0: nothing */
 };
 
 /* Machine instructions of a site: not known (each counts as one), by the model of ptxas, read from what ptxas made. */

@@ -131,6 +131,7 @@ static void cuda_args(struct build *b, struct job *j, bool device)
     } else {
         wg_args_add(&j->argv, "-O1"); /* quick to compile; -O in the options comes later and wins */
         wg_args_add(&j->argv, "-fwrapv"); /* checks on the host that overflow hold with nvcc's host compiler, by luck */
+        wg_args_add(&j->argv, "-gline-tables-only"); /* findings name the host's calls */
         wg_args_add(&j->argv, "-c");
         wg_args_add(&j->argv, "-Xclang");
         wg_args_add(&j->argv, "-fcuda-include-gpubinary");
@@ -217,6 +218,8 @@ static void plan_nvcc(struct build *b)
     wg_args_add(&j->argv, "-cudart");
     wg_args_add(&j->argv, "shared"); /* a static runtime could not be replaced */
     wg_args_add(&j->argv, "-lineinfo");
+    wg_args_add(&j->argv, "-Xcompiler");
+    wg_args_add(&j->argv, "-g1"); /* findings name the host's calls */
     for (size_t i = 0; i < b->o->nargs; i++)
         arch = arch || wg_is_arch_option(b->o->args[i]);
     if (!arch)

@@ -1,15 +1,19 @@
 /* cmd_program.c - runs a CUDA program with our runtime library in it, then shows the profile it left. */
 #include "cli/build.h"
 #include "cli/cli.h"
+#include "cli/frames.h"
+#include "cli/runs.h"
 #include "model/gpus.h"
 #include "shim/env.h"
 #include "shim/inspect.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +28,7 @@ struct started {
     const char *include;   /* folder of our CUDA headers; perhaps `moved` */
     unsigned tools;        /* bits of enum wg_tool */
     enum wg_schedule schedule;
+    bool again;            /* not the first of several runs: only its findings are wanted */
     uint64_t seed, errors; /* errors: findings of that severity so far */
     bool gate;             /* a condition of --fail-if was met, or the baseline was better */
     struct wg_built built; /* of a .cu; zero otherwise */
@@ -122,6 +127,7 @@ static bool environment(const struct started *s)
     struct wg_env e = {.profile = profile, .device = (char *)s->device,
                        .compiler = s->built.program ? (char *)s->built.compiler : NULL, .jobs = o->jobs,
                        .tools = *tools ? tools : NULL, .seed = s->seed,
+                       .leaks = o->leak_check && !strcmp(o->leak_check, "full"), .stored = o->runs > 1,
                        .schedule = s->schedule ? (char *)schedules[s->schedule] : NULL, .no_counters = o->no_counters, .as_written = o->as_written, .ptxas = o->ptxas ? (char *)o->ptxas : "auto", .any_block_order = o->any_block_order,
                        .progress = !o->quiet && isatty(STDERR_FILENO)};
     char *text = wg_env_write(&e);
@@ -146,6 +152,12 @@ static int start(const struct started *s, const char *path, char **argv)
     pid_t pid = fork();
     if (!pid) {
         close(report[0]);
+        if (s->o->runs > 1) /* so that pointers in what is stored are the same in every run */
+            personality(ADDR_NO_RANDOMIZE);
+        if (s->again) {
+            int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+            dup2(null, STDOUT_FILENO);
+        }
         if (fcntl(report[1], F_SETFD, FD_CLOEXEC) != -1 && environment(s))
             execvp(path, argv);
         e = errno;
@@ -227,15 +239,52 @@ static char *command_line(const struct wg_many *words)
     return s;
 }
 
-static int show(struct started *s, long pid, bool first)
+/* How run k of several takes turns: as asked first, then finely from the last warp on, then at random. */
+static void schedule_of(const struct started *s, uint64_t k, enum wg_schedule *how, uint64_t *seed, char *text, size_t n)
 {
-    const struct wg_cli *o = s->o;
+    static const char *const names[] = {"round-robin", "random", "adversarial"};
+    *how = k == 0 ? s->schedule : k == 1 && s->schedule != WG_SCHEDULE_ADVERSARIAL ? WG_SCHEDULE_ADVERSARIAL : WG_SCHEDULE_RANDOM;
+    *seed = s->seed + k;
+    if (*how == WG_SCHEDULE_RANDOM)
+        snprintf(text, n, "random:%" PRIu64, *seed);
+    else
+        snprintf(text, n, "%s", names[*how]);
+}
+
+static struct wg_profile *read_profile(const struct started *s, long pid)
+{
     char path[128], err[512];
-    struct wg_profile *p;
+    struct wg_profile *p = NULL;
     snprintf(path, sizeof path, "%s/%ld.wgprof", s->dir, pid);
     if (wg_profile_read(path, &p, err, sizeof err) != WG_OK)
-        return wg_cli_error(WG_EXIT_OUTPUT, "%s", err);
+        wg_cli_error(0, "%s", err);
+    return p;
+}
+
+/* others: the same process in the later runs, 0 where it has none. */
+static int show(struct started *s, long pid, bool first, const long *others)
+{
+    const struct wg_cli *o = s->o;
+    char err[512], how[2][64];
+    struct wg_profile *p = read_profile(s, pid), **later = calloc(o->runs + 1, sizeof *later);
+    struct wg_frames frames = {0};
+    struct wg_runs runs = {0};
+    if (!p || !later) {
+        wg_profile_free(p);
+        free(later);
+        return p ? wg_cli_error(WG_EXIT_OUTPUT, "out of memory") : WG_EXIT_OUTPUT;
+    }
     int code = WG_EXIT_OK;
+    for (uint64_t k = 1; others && k < o->runs; k++) {
+        enum wg_schedule sched;
+        uint64_t seed;
+        schedule_of(s, 0, &sched, &seed, how[0], sizeof *how);
+        schedule_of(s, k, &sched, &seed, how[1], sizeof *how);
+        later[k] = others[k] ? read_profile(s, others[k]) : NULL;
+        if (later[k] && !wg_runs_merge(&runs, p, later[k], how[0], how[1]))
+            code = wg_cli_error(WG_EXIT_OUTPUT, "out of memory");
+    }
+    wg_frames_name(&frames, p);
     char *line = first ? command_line(&o->rest) : NULL, *to = o->export ? wg_cli_numbered(o->export, pid, first) : NULL;
     if (line)
         p->program = line;
@@ -256,6 +305,11 @@ static int show(struct started *s, long pid, bool first)
     free(line);
     free(to);
     wg_profile_free(p);
+    for (uint64_t k = 1; k < o->runs; k++)
+        wg_profile_free(later[k]);
+    free(later);
+    wg_runs_free(&runs);
+    wg_frames_free(&frames);
     return code;
 }
 
@@ -294,6 +348,33 @@ static int look_inside(struct started *s, const char *path)
     return WG_EXIT_OK;
 }
 
+/* Runs it under the other schedules; others[i * runs + k]: process in run k that stands for the first run's process i. */
+static void run_again(struct started *s, const char *path, char **argv, const long *pids, size_t n, long *others)
+{
+    uint64_t runs = s->o->runs;
+    struct started t = *s;
+    char text[64];
+    t.again = true;
+    for (uint64_t k = 1; k < runs; k++) {
+        schedule_of(s, k, &t.schedule, &t.seed, text, sizeof text);
+        if (start(&t, path, argv) < 0)
+            return;
+        size_t all, at = 0;
+        long *now = processes(s->dir, &all);
+        for (size_t i = 0; now && i < all && at < n; i++) {
+            bool old = false;
+            for (size_t j = 0; j < n && !old; j++) {
+                old = now[i] == pids[j];
+                for (uint64_t q = 1; q < k && !old; q++)
+                    old = now[i] == others[j * runs + q];
+            }
+            if (!old)
+                others[at++ * runs + k] = now[i];
+        }
+        free(now);
+    }
+}
+
 static int run(struct started *s, const char *path, char **argv)
 {
     int code = look_inside(s, path), later = WG_EXIT_OK;
@@ -304,11 +385,14 @@ static int run(struct started *s, const char *path, char **argv)
         return WG_EXIT_INPUT;
     signal(SIGPIPE, SIG_IGN); /* from here on only we write; who reads may leave early, the clean-up still happens */
     size_t n;
-    long *pids = processes(s->dir, &n);
+    long *pids = processes(s->dir, &n), *others = s->o->runs > 1 && n ? calloc(n * s->o->runs, sizeof *others) : NULL;
+    if (others)
+        run_again(s, path, argv, pids, n, others);
     for (size_t i = 0; i < n; i++) {
-        int r = show(s, pids[i], i == 0);
+        int r = show(s, pids[i], i == 0, others ? others + i * s->o->runs : NULL);
         later = later ? later : r;
     }
+    free(others);
     free(pids);
     if (!n && !s->o->quiet)
         wg_cli_error(0, "nothing to report: %s did not use the CUDA runtime", s->o->rest.v[0]);
@@ -367,6 +451,14 @@ static int program(struct started *s)
     if (o->trace_children && strcmp(o->trace_children, "yes") && strcmp(o->trace_children, "no"))
         return wg_cli_error(WG_EXIT_USAGE, "--trace-children is yes or no, not \"%s\"", o->trace_children);
     s->follow = o->trace_children && !strcmp(o->trace_children, "yes");
+    if (o->leak_check && strcmp(o->leak_check, "full") && strcmp(o->leak_check, "no"))
+        return wg_cli_error(WG_EXIT_USAGE, "--leak-check is full or no, not \"%s\"", o->leak_check);
+    if (o->leak_check && !strcmp(o->leak_check, "full") && !(s->tools & WG_TOOL_MEMCHECK))
+        return wg_cli_error(WG_EXIT_USAGE, "--leak-check needs memcheck: warpgrind check, or --tool memcheck");
+    if (o->has_runs && (o->runs < 1 || o->runs > 100))
+        return wg_cli_error(WG_EXIT_USAGE, "--runs takes a number from 1 to 100");
+    if (o->runs > 1 && (!s->tools || o->no_counters))
+        return wg_cli_error(WG_EXIT_USAGE, "--runs compares runs with checks: warpgrind check, or --tool; not --no-counters");
     if (access(path, F_OK) && !(s->follow && !strchr(path, '/')))
         return wg_cli_error(WG_EXIT_INPUT, "cannot read %s: %s", path, strerror(errno));
     if (!find_library(s))

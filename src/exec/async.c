@@ -11,33 +11,28 @@
 #include "model/coalesce.h"
 
 /* ---- telling the observer ---- */
-static void tell_copy(const struct wg_warp *w, unsigned l, uint32_t site, uint64_t at, uint32_t bytes, bool landed)
+static void tell_copy(const struct wg_warp *w, unsigned l, uint32_t site, uint64_t at, uint32_t bytes,
+                      enum wg_async_event what)
 {
     const struct wg_observer *o = &w->wk->run->g->observer;
     if (w->wk->run->kc->observed)
-        o->async_write(o->ctx, w->blk->observed, w->index, l, site, at, bytes, landed);
-}
-static void tell_object(const struct wg_warp *w, unsigned l, const char *p, bool arrives)
-{
-    const struct wg_observer *o = &w->wk->run->g->observer;
-    if (w->wk->run->kc->observed)
-        o->object(o->ctx, w->blk->observed, w->index, l, (uint64_t)(p - w->blk->shared), arrives);
+        o->async_write(o->ctx, w->blk->observed, w->index, l, site, at, bytes, what);
 }
 
 /* ---- cp.async ---- */
-static void land(struct wg_warp *w, struct wg_async_copy *c, uint32_t lanes)
+static void land(struct wg_warp *w, struct wg_async_copy *c, uint32_t lanes, enum wg_async_event what)
 {
     for (uint32_t m = c->mask & lanes; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         memcpy(w->blk->shared + c->to[l], c->data[l], c->bytes);
-        tell_copy(w, l, 0, c->to[l], c->bytes, true);
+        tell_copy(w, l, c->site, c->to[l], c->bytes, what);
     }
     if (c->mask & lanes)
         w->wk->changes++;
     c->mask &= ~lanes;
 }
 /* Lets copies land whose group is below limit[lane], for the lanes of on. */
-static void land_groups(struct wg_warp *w, uint32_t on, const uint32_t *limit)
+static void land_groups(struct wg_warp *w, uint32_t on, const uint32_t *limit, enum wg_async_event what)
 {
     struct wg_async *a = w->async;
     uint32_t left = 0;
@@ -46,7 +41,7 @@ static void land_groups(struct wg_warp *w, uint32_t on, const uint32_t *limit)
         uint32_t lanes = 0;
         for (unsigned l = 0; l < WG_LANES; l++)
             lanes |= (uint32_t)(c->group[l] < limit[l]) << l;
-        land(w, c, lanes & on);
+        land(w, c, lanes & on, what);
         if (c->mask) {
             if (left != k)
                 a->v[left] = *c;
@@ -55,6 +50,12 @@ static void land_groups(struct wg_warp *w, uint32_t on, const uint32_t *limit)
     }
     if (a)
         a->n = left;
+}
+void wg_async_exit(struct wg_warp *w, uint32_t gone)
+{
+    uint32_t all[WG_LANES];
+    memset(all, 0xff, sizeof all);
+    land_groups(w, gone, all, WG_ASYNC_LEFT);
 }
 static struct wg_async *async_of(struct wg_warp *w)
 {
@@ -153,6 +154,7 @@ H(cp_async)
     struct wg_async_copy *c = &a->v[a->n];
     c->mask = on;
     c->bytes = d->bytes;
+    c->site = i->site;
     for (uint32_t m = on; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t at = wg_shared_at(&d->at[0], to[l]);
@@ -168,7 +170,7 @@ H(cp_async)
         c->group[l] = a->committed[l];
         memset(c->data[l], 0, sizeof c->data[l]);
         memcpy(c->data[l], (const char *)from[l], size);
-        tell_copy(w, l, i->site, at, d->bytes, false);
+        tell_copy(w, l, i->site, at, d->bytes, WG_ASYNC_ISSUED);
     }
     a->n++;
     if (d->counted)
@@ -195,11 +197,20 @@ H(cp_wait)
         uint32_t n = w->async->committed[l];
         limit[l] = i->imm < 0 ? UINT32_MAX : n > (uint64_t)i->imm ? n - (uint32_t)i->imm : 0;
     }
-    land_groups(w, on, limit);
+    land_groups(w, on, limit, WG_ASYNC_LANDED);
     return i + 1;
 }
 
 /* ---- mbarrier ---- */
+static void tell_object(const struct wg_warp *w, const struct wg_inst *i, unsigned l, const char *p,
+                        const struct wg_mbarrier *b, enum wg_object_event what)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    struct wg_object x = {.site = i->site, .what = what, .pending = b->pending, .bytes = b->tx, .phase = b->phase,
+                          .addr = (uint64_t)(p - w->blk->shared)};
+    if (w->wk->run->kc->observed)
+        o->object(o->ctx, w->blk->observed, w->index, l, &x);
+}
 /* The object at an address, or NULL after a fault. */
 char *wg_mbarrier_object(struct wg_warp *w, const struct wg_inst *i, const struct wg_lane_addr *a, unsigned l,
                          uint64_t addr, struct wg_block **of)
@@ -236,6 +247,8 @@ bool wg_mbarrier_complete(struct wg_warp *w, const struct wg_inst *i, unsigned l
     wg_mbarrier_settle(&b);
     v = wg_mbarrier_pack(&b);
     memcpy(of->shared + at, &v, 8);
+    if (of == w->blk)
+        tell_object(w, i, l, of->shared + at, &b, WG_OBJECT_ARRIVE);
     if (of->cluster)
         wg_cluster_tell(w, i, 1u << l, key_of(of, of->shared + at), true);
     w->wk->changes++;
@@ -287,7 +300,7 @@ H(mbarrier)
     if (d->op == WG_OP_CP_ASYNC_MBARRIER && w->async) { /* the lanes' copies land, then they arrive */
         uint32_t all[WG_LANES];
         memset(all, 0xff, sizeof all);
-        land_groups(w, on, all);
+        land_groups(w, on, all, WG_ASYNC_LANDED);
     }
     on = observe_bar(w, i, &d->at[0], d->op == WG_OP_MBARRIER_INIT || d->op == WG_OP_MBARRIER_INVAL ? WG_ACCESS_STORE
                                                                                                    : WG_ACCESS_ATOM, addr, on);
@@ -337,7 +350,9 @@ H(mbarrier)
         was = wg_mbarrier_pack(&b);
         memcpy(p, &was, 8);
         if (of == w->blk)
-            tell_object(w, l, p, true);
+            tell_object(w, i, l, p, &b, d->op == WG_OP_MBARRIER_INIT    ? WG_OBJECT_INIT
+                                        : d->op == WG_OP_MBARRIER_INVAL ? WG_OBJECT_INVAL
+                                                                        : WG_OBJECT_ARRIVE);
         if (of->cluster)
             wg_cluster_tell(w, i, 1u << l, key_of(of, p), true);
     }
@@ -366,8 +381,8 @@ H(mbarrier_wait)
         struct wg_mbarrier b = wg_mbarrier_unpack(v);
         bool old = d->parity ? WG_VEC(uint32_t, d->x)[l] & 1 : WG_VEC(uint64_t, d->state)[l] >> 63;
         yes |= (uint32_t)(b.phase != old) << l;
-        if (b.phase != old && of == w->blk)
-            tell_object(w, l, p, false);
+        if (of == w->blk)
+            tell_object(w, i, l, p, &b, b.phase != old ? WG_OBJECT_PASSED : WG_OBJECT_NOT_YET);
         if (b.phase != old && of->cluster)
             wg_cluster_tell(w, i, 1u << l, key_of(of, p), false);
     }

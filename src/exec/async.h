@@ -43,6 +43,7 @@ struct wg_async_copy {
     uint32_t group[WG_LANES];   /* number of the group per lane */
     uint32_t to[WG_LANES];
     uint8_t bytes;
+    uint32_t site;
     uint8_t data[WG_LANES][16];
 };
 struct wg_async {
@@ -71,6 +72,9 @@ struct wg_seen { uint8_t kind, space, elem, n; bool strong, acquire, release, wi
 #define wg_observe_lanes WG_ISA_NAME(wg_observe_lanes)
 #define wg_observe_write WG_ISA_NAME(wg_observe_write)
 #define wg_observe_remote WG_ISA_NAME(wg_observe_remote)
+#define wg_async_exit WG_ISA_NAME(wg_async_exit)
+/* The lanes of gone exit: their copies land, waited for or not. */
+void wg_async_exit(struct wg_warp *w, uint32_t gone);
 uint32_t wg_observe_lanes(struct wg_warp *w, const struct wg_inst *i, const struct wg_seen *s, const uint64_t *at,
                           uint32_t mask, const char *const *data);
 void wg_observe_write(struct wg_warp *w, unsigned lane, unsigned space, uint64_t at, uint32_t bytes);

@@ -351,8 +351,8 @@ static void emit_bar_warp(struct wg_emit *e)
         struct wg_inst *o = wg_emit_guarded(e, WG_H_OBSERVE_SYNC);
         if (o) {
             o->f = v.off;
-            o->k2 = v.cls == WG_CLASS_V ? 0 : 4;
-            o->imm = 1;
+            o->k2 = (v.cls == WG_CLASS_V ? 0 : 4) | 8;
+            o->p = "bar.warp.sync";
         }
     }
     struct wg_inst *i = wg_emit_guarded(e, WG_H_BAR_WARP);

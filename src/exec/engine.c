@@ -33,7 +33,7 @@ enum wg_status wg_open(const struct wg_options *opt, struct wg **out, char *err,
         g->jobs = 1024;
     if (s == WG_OK)
         s = wg_memory_open(g);
-    if (s == WG_OK && o.tools && !o.host_addresses && !(g->check = wg_check_open(o.tools, g->lo, g->end, &g->observer)))
+    if (s == WG_OK && o.tools && !o.host_addresses && !(g->check = wg_check_open(o.tools, o.stored, g->lo, g->end, &g->observer)))
         s = wg_diag_set(&g->diag, WG_NO_MEMORY, "out of host memory");
     if (s == WG_OK)
         s = wg_profile_builder_init(&g->profile, "");

@@ -1,4 +1,5 @@
 /* flow.c - branches, reconvergence, exits, calls and barriers as handlers. Scheduling of diverged lanes is in wide.c. */
+#include "exec/async.h"
 #include "exec/engine.h"
 #include "exec/handlers.h"
 #include "exec/lanes.h"
@@ -318,6 +319,8 @@ H(exit)
     w->live &= ~gone;
     w->mask &= ~gone;
     w->wk->changes++;
+    if (w->async && w->async->n)
+        wg_async_exit(w, gone);
     if (w->wide)
         return wg_lanes_exit(w, i, gone);
     if (w->mask)

@@ -615,15 +615,21 @@ static void *work(void *arg)
             idle = 0;
             continue;
         }
-        /* These blocks wait for others: give one more a place, as an SM would hold several. */
-        if (more && k->nresident < r->max_resident) {
+        /* These blocks wait for others: give one more a place, as an SM would hold several; all of a cooperative launch. */
+        bool admitted = false;
+        while (more && k->nresident < r->max_resident && (!admitted || r->cfg->cooperative)) {
             uint64_t n = take(r);
             if (n == UINT64_MAX) {
                 more = false;
-            } else if (start_unit(k, n)) {
-                idle = 0;
-                continue;
+                break;
             }
+            if (!start_unit(k, n))
+                break;
+            admitted = true;
+        }
+        if (admitted) {
+            idle = 0;
+            continue;
         }
         if (idle++ == 0)
             since = now();

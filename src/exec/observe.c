@@ -120,8 +120,8 @@ static uint8_t source_lane(const struct wg_inst *i, const char *R, uint32_t l)
     return (uint8_t)(j <= max ? j : l);
 }
 
-/* Before a .sync instruction: f: member mask, S where k2 & 4, else V32; b, c, k1: as in shfl; n: a shuffle; imm: orders
- * memory; p: its name */
+/* Before a .sync instruction: f: member mask, S where k2 & 4, else V32; b, c, k1: as in shfl; n: a shuffle; k2 & 8:
+ * orders memory; p: its name */
 H(observe_sync)
 {
     const struct wg_observer *o = &w->wk->run->g->observer;
@@ -138,7 +138,7 @@ H(observe_sync)
     for (uint32_t l = 0; l < 32; l++)
         source[l] = i->n && (on >> l & 1) ? source_lane(i, R, l) : (uint8_t)l;
     struct wg_exchange e = {.site = i->site, .lanes = on, .live = w->live, .member = member,
-                            .source = i->n ? source : NULL, .memory = i->imm, .name = i->p};
+                            .source = i->n ? source : NULL, .memory = i->k2 & 8, .name = i->p};
     o->exchange(o->ctx, w->blk->observed, w->index, &e);
     return i + 1;
 }

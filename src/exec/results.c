@@ -341,6 +341,8 @@ enum wg_status wg_results_add(struct wg_run *r, struct wg_kernel *k, const struc
     if (r->kc->counters)
         for (uint32_t c = 0; c < r->kc->ncodes; c++)
             fill_code(r, r->kc->codes[c], l->sites, file_map, &a);
+    for (size_t x = 0; g->check && g->opt.stored && x < l->nsites; x++)
+        l->sites[x].stored = g->observer.stored(g->observer.ctx, (uint32_t)x);
     enum wg_status t = f->set ? add_fault(r, f, &a) : WG_OK;
     struct sink sink = {g, r, t, &a, NULL, 0, 0};
     if (g->check)

@@ -172,6 +172,20 @@ static json_t *worst_list(const struct wg_launch_result *l, bool *ok)
     return a;
 }
 
+static json_t *stored_rows(const struct wg_launch_result *l, bool *ok)
+{
+    json_t *a = NULL;
+    for (size_t i = 0; i < l->nsites; i++)
+        if (l->sites[i].stored) {
+            a = a ? a : json_array();
+            json_t *row = json_array();
+            append(row, json_integer((json_int_t)i), ok);
+            append(row, number(l->sites[i].stored), ok);
+            append(a, row, ok);
+        }
+    return a;
+}
+
 static json_t *launch(const struct wg_launch_result *l, bool *ok)
 {
     json_t *o = json_object(), *total = json_object();
@@ -246,6 +260,9 @@ static void launches(json_t *root, const struct wg_profile *p, bool *ok)
                 else
                     json_decref(worst);
             }
+            json_t *stored = json_object_get(o, "counts") ? stored_rows(l, ok) : NULL;
+            if (stored)
+                put(o, "stored", stored, ok);
             last[k] = i;
         }
         append(list, o, ok);

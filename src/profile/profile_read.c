@@ -268,6 +268,19 @@ static void worst(struct reader *r, const json_t *list, struct wg_launch_result 
     }
 }
 
+static void stored_rows(struct reader *r, const json_t *rows, struct wg_launch_result *l)
+{
+    for (size_t i = 0; i < json_array_size(rows) && r->status == WG_OK; i++) {
+        const json_t *row = element(r, rows, i, JSON_ARRAY, "row of stored digests");
+        uint64_t at = to_number(r, json_array_get(row, 0), "site", UINT64_MAX);
+        uint64_t v = to_number(r, json_array_get(row, 1), "digest", UINT64_MAX);
+        if (r->status == WG_OK && at >= l->nsites)
+            bad(r, WG_CORRUPT, "stored digests name site %" PRIu64 " of %zu", at, l->nsites);
+        else if (r->status == WG_OK)
+            l->sites[at].stored = v;
+    }
+}
+
 static void sites(struct reader *r, const json_t *o, struct wg_launch_result *l, size_t index, const struct code *code,
                   size_t ncode)
 {
@@ -298,6 +311,7 @@ static void sites(struct reader *r, const json_t *o, struct wg_launch_result *l,
         return;
     memcpy(l->sites, code[at].sites, l->nsites * sizeof *l->sites);
     count_rows(r, member(r, o, "counts", JSON_ARRAY), l);
+    stored_rows(r, json_object_get(o, "stored"), l);
     worst(r, member(r, o, "worst", JSON_ARRAY), l);
 }
 

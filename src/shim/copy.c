@@ -39,14 +39,21 @@ static bool extent_of(size_t width, size_t rows, size_t planes, size_t pitch, si
 
 /* With one address space for host and device, CUDA takes any memory for "host", and anything but pageable memory for
  * "device" (read from an H200: tests/shim/truth). */
-static enum cudaError check_end(struct wg_shim *s, const void *p, uint64_t bytes, bool want_device)
+static enum cudaError check_end(struct wg_shim *s, const void *p, uint64_t bytes, bool want_device, const char *end)
 {
+    const struct end e = p ? look(s, p) : (struct end){0};
     if (!p)
-        return cudaErrorInvalidValue;
-    const struct end e = look(s, p);
-    if ((want_device && !e.cuda) || (e.bounded && bytes > e.room))
-        return cudaErrorInvalidValue;
-    return cudaSuccess;
+        wg_shim_detail(s, "The %s is a null pointer", end);
+    else if (want_device && !e.cuda)
+        wg_shim_detail(s, "The %s %p is no device memory, but the direction of the copy says so", end, p);
+    else if (e.bounded && bytes > e.room && e.cuda)
+        wg_shim_detail(s, "The %s of %llu bytes at %p reaches %llu bytes past its allocation", end, (unsigned long long)bytes,
+                       p, (unsigned long long)(bytes - e.room));
+    else if (e.bounded && bytes > e.room)
+        wg_shim_detail(s, "The %s %p lies in no live allocation", end, p);
+    else
+        return cudaSuccess;
+    return cudaErrorInvalidValue;
 }
 
 enum cudaError wg_copy_box(struct wg_shim *s, const struct wg_box *b, int kind, void *stream)
@@ -66,9 +73,9 @@ enum cudaError wg_copy_box(struct wg_shim *s, const struct wg_box *b, int kind, 
         return cudaErrorInvalidValue;
     const bool to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    e = check_end(s, b->dst, dbytes, to);
+    e = check_end(s, b->dst, dbytes, to, "destination");
     if (e == cudaSuccess)
-        e = check_end(s, b->src, sbytes, from);
+        e = check_end(s, b->src, sbytes, from, "source");
     if (e != cudaSuccess)
         return e;
     struct wg_node *n = wg_capture_node(s, stream, WG_NODE_MEMCPY, &e);

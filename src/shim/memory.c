@@ -108,8 +108,10 @@ WG_API(cudaFree, CONTEXT, (void *p), (p))
     if (!p)
         return cudaSuccess;
     struct wg_mem *m = mem_at(s, (uint64_t)(uintptr_t)p);
-    if (!m || m->kind == WG_MEM_HOST)
+    if (!m || m->kind == WG_MEM_HOST) {
+        wg_shim_detail(s, m ? "%p is host memory: cudaFreeHost frees it" : "%p is not the start of a live allocation", p);
         return cudaErrorInvalidValue;
+    }
     if (m->graph)
         return cudaSuccess;
     if (m->pool)

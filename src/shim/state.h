@@ -134,6 +134,8 @@ struct wg_shim {
     pthread_t busy;        /* the thread that holds the lock, for the crash handler */
     volatile sig_atomic_t is_busy;
 
+    char detail[192]; /* what the call that runs has found wrong with its arguments, for a finding; "" */
+
     struct wg_image *images;
     struct wg_func *funcs;
     struct wg_var *vars;
@@ -173,6 +175,11 @@ enum cudaError wg_shim_last_error(bool clear);
 void wg_shim_set_last_error(enum cudaError e);
 /* The CUDA code for what the engine answered to a call that is no launch. */
 enum cudaError wg_shim_error(enum wg_status s);
+/* Do checks run that name the host's calls? place: malloc'd, of this thread's next call; NULL: look when it comes. */
+bool wg_shim_wants_places(void);
+void wg_shim_next_place(char *place);
+/* Words for the finding that a failing call becomes. */
+void wg_shim_detail(struct wg_shim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Forget everything on the device but keep what was measured: cudaDeviceReset. Lock held. */
 void wg_shim_reset(struct wg_shim *s);
 /* One line on stderr: "warpgrind: ...". */
@@ -224,6 +231,8 @@ void wg_stream_free_all(struct wg_shim *s);
 void wg_pool_free_all(struct wg_shim *s);
 
 #define WG_EXPORT extern __attribute__((visibility("default")))
+WG_EXPORT const char *cudaGetErrorName(int code); /* error.c */
+WG_EXPORT const char *cudaGetErrorString(int code);
 #define WG_BARE(...) __VA_ARGS__
 /* Define a public call: WG_API(cudaFree, CONTEXT, (void *p), (p)) { ...; return cudaSuccess; } with s in scope. */
 #define WG_API(name, need, params, args)                                                                               \
