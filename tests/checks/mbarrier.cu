@@ -6,7 +6,7 @@ __device__ unsigned look(const void *bar, unsigned parity)
 {
     unsigned done;
     asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" // ?mbarrier-incomplete
-                 : "=r"(done) : "r"(at(bar)), "r"(parity) : "memory");
+                 : "=r"(done) : "r"(at(bar)), "r"(parity) : "memory"); // ?mbarrier-incomplete
     return done;
 }
 
@@ -25,7 +25,7 @@ template <bool ARRIVE> __global__ void bytes(const int *x, int *o)
         else
             asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], 256;" ::"r"(at(&bar)) : "memory");
         asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 256, [%2];" // ?mbarrier-incomplete
-                     ::"r"(at(s)), "l"(x), "r"(at(&bar)) : "memory");
+                     ::"r"(at(s)), "l"(x), "r"(at(&bar)) : "memory"); // ?mbarrier-incomplete
     }
     unsigned done = 0;
     for (int k = 0; k < 100 && !done; k++)
