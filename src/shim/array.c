@@ -11,8 +11,14 @@ struct wg_array *wg_array_find(struct wg_shim *s, const void *handle)
     return a;
 }
 
-static size_t rows_of(const struct wg_array *a) { return a->extent.height ? a->extent.height : 1; }
-static size_t planes_of(const struct wg_array *a) { return a->extent.depth ? a->extent.depth : 1; }
+static size_t rows_of(const struct wg_array *a)
+{
+    return a->extent.height ? a->extent.height : 1;
+}
+static size_t planes_of(const struct wg_array *a)
+{
+    return a->extent.depth ? a->extent.depth : 1;
+}
 
 uint64_t wg_array_element(const struct wg_array *a, size_t x, size_t y, size_t z)
 {
@@ -84,7 +90,10 @@ static struct wg_array *new_array(struct wg_shim *s, const struct cudaChannelFor
     return a;
 }
 
-static size_t bytes_of(const struct wg_array *a) { return a->extent.width * rows_of(a) * planes_of(a) * a->element; }
+static size_t bytes_of(const struct wg_array *a)
+{
+    return a->extent.width * rows_of(a) * planes_of(a) * a->element;
+}
 
 /* What the flags ask of the shape (Programming Guide, layered and cubemap textures). */
 static enum cudaError check_shape(const struct cudaChannelFormatDesc *f, struct cudaExtent e, unsigned flags)
@@ -125,8 +134,11 @@ static enum cudaError allocate(struct wg_shim *s, void **out, const struct cudaC
         bytes = 0;
         for (unsigned i = 0; a->level && i < a->levels; i++) {
             const bool layers = flags & (cudaArrayLayered | cudaArrayCubemap);
-            const struct cudaExtent at = {e.width >> i ? e.width >> i : 1, e.height ? e.height >> i ? e.height >> i : 1 : 0,
-                                          layers || !e.depth ? e.depth : e.depth >> i ? e.depth >> i : 1};
+            const struct cudaExtent at = {e.width >> i ? e.width >> i : 1,
+                                          e.height ? e.height >> i ? e.height >> i : 1 : 0,
+                                          layers || !e.depth ? e.depth
+                                          : e.depth >> i     ? e.depth >> i
+                                                             : 1};
             if (!(a->level[i] = new_array(s, f, at, flags)))
                 break;
             a->level[i]->parent = a;
@@ -191,11 +203,18 @@ static enum cudaError release(struct wg_shim *s, void *handle, bool mipmap)
     return wg_shim_error(st);
 }
 
-WG_API(cudaFreeArray, CONTEXT, (void *array), (array)) { return release(s, array, false); }
-WG_API(cudaFreeMipmappedArray, CONTEXT, (void *array), (array)) { return release(s, array, true); }
+WG_API(cudaFreeArray, CONTEXT, (void *array), (array))
+{
+    return release(s, array, false);
+}
+WG_API(cudaFreeMipmappedArray, CONTEXT, (void *array), (array))
+{
+    return release(s, array, true);
+}
 
 WG_API(cudaArrayGetInfo, CONTEXT,
-       (struct cudaChannelFormatDesc *f, struct cudaExtent *e, unsigned *flags, const void *array), (f, e, flags, array))
+       (struct cudaChannelFormatDesc * f, struct cudaExtent *e, unsigned *flags, const void *array),
+       (f, e, flags, array))
 {
     const struct wg_array *a = wg_array_find(s, array);
     if (!a)
@@ -209,7 +228,7 @@ WG_API(cudaArrayGetInfo, CONTEXT,
     return cudaSuccess;
 }
 
-WG_API(cudaGetChannelDesc, CONTEXT, (struct cudaChannelFormatDesc *f, const void *array), (f, array))
+WG_API(cudaGetChannelDesc, CONTEXT, (struct cudaChannelFormatDesc * f, const void *array), (f, array))
 {
     const struct wg_array *a = wg_array_find(s, array);
     if (!f || !a)
@@ -241,11 +260,13 @@ static bool array_end(struct wg_array *a, struct cudaPos at, struct cudaExtent e
 static enum cudaError copy(struct wg_shim *s, const struct end *dst, const struct end *src, size_t width, size_t rows,
                            size_t planes, int kind, void *stream)
 {
-    if ((dst->array && kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) ||
+    if ((dst->array && kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
+         kind != cudaMemcpyDefault) ||
         (src->array && kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault))
         return cudaErrorInvalidMemcpyDirection;
-    return wg_copy_box(s, &(struct wg_box){dst->at, src->at, width, rows, planes, dst->pitch, src->pitch, dst->plane,
-                                           src->plane}, kind, stream);
+    return wg_copy_box(
+        s, &(struct wg_box){dst->at, src->at, width, rows, planes, dst->pitch, src->pitch, dst->plane, src->plane},
+        kind, stream);
 }
 
 enum cudaError wg_array_copy3d(struct wg_shim *s, const struct cudaMemcpy3DParms *p, void *stream)
@@ -286,7 +307,8 @@ static bool plane_end(struct wg_shim *s, const void *handle, size_t x, size_t y,
 {
     struct wg_array *a = wg_array_find(s, handle);
     return a && x % a->element == 0 && width % a->element == 0 &&
-           array_end(a, (struct cudaPos){x / a->element, y, 0}, (struct cudaExtent){width / a->element, height, 1}, out);
+           array_end(a, (struct cudaPos){x / a->element, y, 0}, (struct cudaExtent){width / a->element, height, 1},
+                     out);
 }
 
 static enum cudaError to_array(struct wg_shim *s, void *dst, size_t x, size_t y, const void *src, size_t pitch,
@@ -321,7 +343,8 @@ WG_PTDS(cudaMemcpy2DToArray, (void *, size_t, size_t, const void *, size_t, size
 
 WG_API(cudaMemcpy2DToArrayAsync, CONTEXT,
        (void *dst, size_t x, size_t y, const void *src, size_t pitch, size_t width, size_t height, int kind,
-        void *stream), (dst, x, y, src, pitch, width, height, kind, stream))
+        void *stream),
+       (dst, x, y, src, pitch, width, height, kind, stream))
 {
     return to_array(s, dst, x, y, src, pitch, width, height, kind, stream);
 }
@@ -337,7 +360,8 @@ WG_PTDS(cudaMemcpy2DFromArray, (void *, size_t, const void *, size_t, size_t, si
 
 WG_API(cudaMemcpy2DFromArrayAsync, CONTEXT,
        (void *dst, size_t pitch, const void *src, size_t x, size_t y, size_t width, size_t height, int kind,
-        void *stream), (dst, pitch, src, x, y, width, height, kind, stream))
+        void *stream),
+       (dst, pitch, src, x, y, width, height, kind, stream))
 {
     return from_array(s, dst, pitch, src, x, y, width, height, kind, stream);
 }

@@ -13,7 +13,10 @@ static struct wg_stream *stream_at(struct wg_shim *s, const void *handle)
     return t && t->capture.graph ? t : NULL;
 }
 
-bool wg_capturing(struct wg_shim *s, void *stream) { return stream_at(s, stream) != NULL; }
+bool wg_capturing(struct wg_shim *s, void *stream)
+{
+    return stream_at(s, stream) != NULL;
+}
 
 static void leave(struct wg_stream *t)
 {
@@ -27,15 +30,15 @@ static void forget(struct wg_shim *s, const struct wg_graph *g)
     struct wg_stream *t, *tn;
     struct wg_event *v, *vn;
     HASH_ITER(hh, s->streams, t, tn)
-        if (t->capture.graph == g)
-            leave(t);
+    if (t->capture.graph == g)
+        leave(t);
     HASH_ITER(hh, s->events, v, vn)
-        if (v->capture == g) {
-            v->capture = NULL;
-            free(v->nodes);
-            v->nodes = NULL;
-            v->nnodes = 0;
-        }
+    if (v->capture == g) {
+        v->capture = NULL;
+        free(v->nodes);
+        v->nodes = NULL;
+        v->nnodes = 0;
+    }
 }
 
 static bool set_tail(struct wg_stream *t, void *const *nodes, size_t n, bool add)
@@ -115,8 +118,9 @@ bool wg_capture_wait(struct wg_shim *s, void *stream, void *event, enum cudaErro
         /* waiting inside a capture for what is outside, the default stream joining one, or two captures meeting */
         if (t && t->capture.graph)
             t->capture.broken = true;
-        *e = !v->capture ? cudaErrorStreamCaptureIsolation : !t ? cudaErrorStreamCaptureImplicit
-                                                                : cudaErrorStreamCaptureMerge;
+        *e = !v->capture ? cudaErrorStreamCaptureIsolation
+             : !t        ? cudaErrorStreamCaptureImplicit
+                         : cudaErrorStreamCaptureMerge;
         return true;
     }
     if (!t->capture.graph) {
@@ -136,10 +140,11 @@ static enum cudaError begin(struct wg_shim *s, void *stream, struct wg_graph *g,
     if (mode < 0 || mode > 2)
         return cudaErrorInvalidValue;
     if (!t) /* documented: the legacy stream cannot be captured; the per-thread one could, but has no state here */
-        return wg_stream_known(s, stream) ? stream == WG_STREAM_PER_THREAD
-                                                ? wg_shim_refuse("cudaStreamBeginCapture", "the per-thread default stream")
-                                                : cudaErrorStreamCaptureUnsupported
-                                          : cudaErrorInvalidResourceHandle;
+        return wg_stream_known(s, stream)
+                   ? stream == WG_STREAM_PER_THREAD
+                         ? wg_shim_refuse("cudaStreamBeginCapture", "the per-thread default stream")
+                         : cudaErrorStreamCaptureUnsupported
+                   : cudaErrorInvalidResourceHandle;
     if (t->capture.graph)
         return cudaErrorIllegalState;
     t->capture.into = g != NULL;
@@ -192,9 +197,9 @@ static bool rejoined(struct wg_shim *s, const struct wg_stream *origin)
     }
     struct wg_stream *t, *tn;
     HASH_ITER(hh, s->streams, t, tn)
-        for (size_t i = 0; t->capture.graph == g && i < t->capture.ntail; i++)
-            if (!((struct wg_node *)t->capture.tail[i])->mark)
-                return false;
+    for (size_t i = 0; t->capture.graph == g && i < t->capture.ntail; i++)
+        if (!((struct wg_node *)t->capture.tail[i])->mark)
+            return false;
     return true;
 }
 
@@ -211,10 +216,10 @@ WG_API(cudaStreamEndCapture, CONTEXT, (void *stream, void **out), (stream, out))
     bool broken = false;
     struct wg_stream *q, *qn;
     HASH_ITER(hh, s->streams, q, qn)
-        broken |= q->capture.graph == g && q->capture.broken;
-    const enum cudaError e = broken              ? cudaErrorStreamCaptureInvalidated
+    broken |= q->capture.graph == g && q->capture.broken;
+    const enum cudaError e = broken            ? cudaErrorStreamCaptureInvalidated
                              : !rejoined(s, t) ? cudaErrorStreamCaptureUnjoined
-                                                 : cudaSuccess;
+                                               : cudaSuccess;
     const bool into = t->capture.into;
     forget(s, g);
     g->capture_id = 0;
@@ -272,7 +277,8 @@ WG_PTSZ(cudaStreamGetCaptureInfo_v2, (void *, int *, unsigned long long *, void 
 #define INFO_V3 (void *, int *, unsigned long long *, void **, void *const **, const void **, size_t *)
 WG_API(cudaStreamGetCaptureInfo_v3, CONTEXT,
        (void *stream, int *status, unsigned long long *id, void **graph, void *const **deps, const void **data,
-        size_t *n), (stream, status, id, graph, deps, data, n))
+        size_t *n),
+       (stream, status, id, graph, deps, data, n))
 {
     return info(s, stream, status, id, graph, deps, data, n);
 }

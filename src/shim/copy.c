@@ -174,10 +174,11 @@ enum cudaError wg_copy_volume(struct wg_shim *s, const struct cudaMemcpy3DParms 
     if (p->extent.depth > 1 && (p->extent.height + p->srcPos.y > p->srcPtr.ysize ||
                                 p->extent.height + p->dstPos.y > p->dstPtr.ysize))
         return cudaErrorInvalidPitchValue;
-    return wg_copy_box(s, &(struct wg_box){place(&p->dstPtr, &p->dstPos), place(&p->srcPtr, &p->srcPos), p->extent.width,
-                                     p->extent.height, p->extent.depth, p->dstPtr.pitch, p->srcPtr.pitch,
-                                     p->dstPtr.pitch * p->dstPtr.ysize, p->srcPtr.pitch * p->srcPtr.ysize},
-                    p->kind, stream);
+    const struct wg_box b = {.dst = place(&p->dstPtr, &p->dstPos), .src = place(&p->srcPtr, &p->srcPos),
+                             .width = p->extent.width, .rows = p->extent.height, .planes = p->extent.depth,
+                             .dpitch = p->dstPtr.pitch, .spitch = p->srcPtr.pitch,
+                             .dplane = p->dstPtr.pitch * p->dstPtr.ysize, .splane = p->srcPtr.pitch * p->srcPtr.ysize};
+    return wg_copy_box(s, &b, p->kind, stream);
 }
 
 WG_API(cudaMemcpy3D, ENGINE, (const struct cudaMemcpy3DParms *p), (p)) { return wg_copy_volume(s, p, NULL); }

@@ -5,7 +5,10 @@
 #include <string.h>
 
 /* Contexts are names for the one there is: memory and modules belong to the device. */
-struct context { unsigned id, flags; bool primary, live; };
+struct context {
+    unsigned id, flags;
+    bool primary, live;
+};
 enum { CONTEXTS = 64, DEPTH = 32 };
 static struct {
     bool init;
@@ -45,11 +48,19 @@ int wg_driver_result(int e, enum cudaError last)
 {
     wg_shim_set_last_error(last);
     switch (e) {
-    case cudaErrorInvalidSymbol: case cudaErrorInvalidDeviceFunction: return CUDA_ERROR_NOT_FOUND;
-    case cudaErrorInvalidConfiguration: case cudaErrorInvalidPitchValue: case cudaErrorInvalidMemcpyDirection:
-    case cudaErrorInvalidChannelDescriptor: case cudaErrorInvalidFilterSetting: case cudaErrorInvalidNormSetting:
-    case cudaErrorInvalidTexture: return cudaErrorInvalidValue;
-    default: return e;
+    case cudaErrorInvalidSymbol:
+    case cudaErrorInvalidDeviceFunction:
+        return CUDA_ERROR_NOT_FOUND;
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorInvalidPitchValue:
+    case cudaErrorInvalidMemcpyDirection:
+    case cudaErrorInvalidChannelDescriptor:
+    case cudaErrorInvalidFilterSetting:
+    case cudaErrorInvalidNormSetting:
+    case cudaErrorInvalidTexture:
+        return cudaErrorInvalidValue;
+    default:
+        return e;
     }
 }
 
@@ -71,7 +82,10 @@ int cuInit(unsigned flags)
 WG_EXPORT int cudaDriverGetVersion(int *);
 WG_SAME(cuDriverGetVersion, NOTHING, (int *v), cudaDriverGetVersion(v))
 
-struct text { int code; const char *name; };
+struct text {
+    int code;
+    const char *name;
+};
 static const struct text texts[] = {
 #define WG_DRIVER_ERROR(code, name) {code, #name},
 #include "shim/driver_errors.def"
@@ -100,13 +114,17 @@ WG_EXPORT const char *cudaGetErrorString(int);
 TEXT_CALL(cuGetErrorName, t->name)
 TEXT_CALL(cuGetErrorString, cudaGetErrorString(code))
 
-/* ---- calls by name ------------------------------------------------------------------------------------------------ */
+/* ---- calls by name ------------------------------------------------------------------------------------------------
+ */
 
 /* Assembler names, since the calls have their types elsewhere. */
 #define WG_CALL(name, names, state, note) extern char wg_entry_##name[] __asm__(#name);
 #include "shim/driver.def"
 #undef WG_CALL
-static const struct { const char *name; char *at; } entries[] = {
+static const struct {
+    const char *name;
+    char *at;
+} entries[] = {
 #define WG_CALL(name, names, state, note) {#name, wg_entry_##name},
 #include "shim/driver.def"
 #undef WG_CALL
@@ -172,7 +190,8 @@ WG_API(cudaGetDriverEntryPointByVersion, GPU,
 }
 WG_PTSZ(cudaGetDriverEntryPointByVersion, (const char *, void **, unsigned, unsigned long long, int *));
 
-/* ---- devices ------------------------------------------------------------------------------------------------------ */
+/* ---- devices ------------------------------------------------------------------------------------------------------
+ */
 
 WG_EXPORT int cudaGetDeviceCount(int *);
 WG_EXPORT int cudaDeviceGetAttribute(int *, int, int);
@@ -232,7 +251,8 @@ WG_DRIVER(cuDeviceGetUuid_v2, INIT, (unsigned char out[16], int device), (out, d
 }
 WG_ALIAS(cuDeviceGetUuid, cuDeviceGetUuid_v2, (unsigned char[16], int));
 
-/* ---- contexts ----------------------------------------------------------------------------------------------------- */
+/* ---- contexts -----------------------------------------------------------------------------------------------------
+ */
 
 static struct context *known(const void *handle)
 {
@@ -262,11 +282,11 @@ static enum cudaError make(struct context **out, unsigned flags, int device)
         }
     return cudaErrorMemoryAllocation;
 }
-WG_DRIVER(cuCtxCreate_v2, INIT, (struct context **out, unsigned flags, int device), (out, flags, device))
+WG_DRIVER(cuCtxCreate_v2, INIT, (struct context * *out, unsigned flags, int device), (out, flags, device))
 {
     return make(out, flags, device);
 }
-WG_DRIVER(cuCtxCreate_v4, INIT, (struct context **out, const void *params, unsigned flags, int device),
+WG_DRIVER(cuCtxCreate_v4, INIT, (struct context * *out, const void *params, unsigned flags, int device),
           (out, params, flags, device))
 {
     return params ? wg_shim_refuse("cuCtxCreate", "execution affinity") : make(out, flags, device);
@@ -393,7 +413,8 @@ WG_SAME(cuCtxGetStreamPriorityRange, CONTEXT, (int *least, int *greatest),
 WG_SAME(cuProfilerStart, CONTEXT, (void), cudaProfilerStart())
 WG_SAME(cuProfilerStop, CONTEXT, (void), cudaProfilerStop())
 
-/* ---- streams and events: the runtime's own ------------------------------------------------------------------------ */
+/* ---- streams and events: the runtime's own ------------------------------------------------------------------------
+ */
 
 WG_EXPORT int cudaStreamCreateWithFlags(void **, unsigned);
 WG_EXPORT int cudaStreamCreateWithPriority(void **, unsigned, int);
@@ -461,7 +482,8 @@ WG_DRIVER(cuStreamGetCtx, CONTEXT, (void *stream, void **out), (stream, out))
 }
 WG_DRIVER_PTSZ(cuStreamGetCtx, (void *, void **));
 
-/* ---- graphs: executables are the same objects --------------------------------------------------------------------- */
+/* ---- graphs: executables are the same objects ---------------------------------------------------------------------
+ */
 
 WG_EXPORT int cudaGraphInstantiateWithFlags(void **, void *, unsigned long long);
 WG_EXPORT int cudaGraphLaunch(void *, void *);

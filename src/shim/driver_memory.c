@@ -2,9 +2,13 @@
 #include "shim/driver.h"
 #include <string.h>
 
-static void *at(uint64_t p) { return (void *)(uintptr_t)p; }
+static void *at(uint64_t p)
+{
+    return (void *)(uintptr_t)p;
+}
 
-/* ---- allocation ----------------------------------------------------------------------------------------------------- */
+/* ---- allocation -----------------------------------------------------------------------------------------------------
+ */
 
 WG_EXPORT int cudaMalloc(void **, size_t);
 WG_EXPORT int cudaMallocPitch(void **, size_t *, size_t, size_t);
@@ -71,8 +75,17 @@ WG_DRIVER(cuMemGetAddressRange_v2, CONTEXT, (uint64_t *base, size_t *bytes, uint
 }
 
 /* enum CUpointer_attribute */
-enum { PTR_CONTEXT = 1, PTR_MEMORY_TYPE = 2, PTR_DEVICE_POINTER = 3, PTR_HOST_POINTER = 4, PTR_IS_MANAGED = 8,
-       PTR_ORDINAL = 9, PTR_RANGE_START = 11, PTR_RANGE_SIZE = 12, PTR_MAPPED = 13 };
+enum {
+    PTR_CONTEXT = 1,
+    PTR_MEMORY_TYPE = 2,
+    PTR_DEVICE_POINTER = 3,
+    PTR_HOST_POINTER = 4,
+    PTR_IS_MANAGED = 8,
+    PTR_ORDINAL = 9,
+    PTR_RANGE_START = 11,
+    PTR_RANGE_SIZE = 12,
+    PTR_MAPPED = 13
+};
 WG_DRIVER(cuPointerGetAttribute, CONTEXT, (void *out, int attr, uint64_t p), (out, attr, p))
 {
     const struct wg_mem *m = wg_mem_find(s, p);
@@ -81,24 +94,40 @@ WG_DRIVER(cuPointerGetAttribute, CONTEXT, (void *out, int attr, uint64_t p), (ou
     if (!out || (!m && wg_find_alloc(s->g, p, &base, &bytes) != WG_OK))
         return cudaErrorInvalidValue;
     switch (attr) {
-    case PTR_MEMORY_TYPE: *(unsigned *)out = m && m->kind == WG_MEM_HOST ? 1 : 2; break; /* host, device */
-    case PTR_DEVICE_POINTER: *(uint64_t *)out = p; break;
+    case PTR_MEMORY_TYPE:
+        *(unsigned *)out = m && m->kind == WG_MEM_HOST ? 1 : 2;
+        break; /* host, device */
+    case PTR_DEVICE_POINTER:
+        *(uint64_t *)out = p;
+        break;
     case PTR_HOST_POINTER:
         if (!m || (m->kind != WG_MEM_HOST && m->kind != WG_MEM_MANAGED))
             return cudaErrorInvalidValue;
         *(void **)out = at(p);
         break;
-    case PTR_IS_MANAGED: *(unsigned *)out = m && m->kind == WG_MEM_MANAGED; break;
-    case PTR_ORDINAL: *(int *)out = 0; break;
-    case PTR_RANGE_START: *(uint64_t *)out = base; break;
-    case PTR_RANGE_SIZE: *(size_t *)out = bytes; break;
-    case PTR_MAPPED: *(unsigned *)out = 1; break;
-    default: return wg_shim_refuse("cuPointerGetAttribute", "an attribute other than type, range and addresses");
+    case PTR_IS_MANAGED:
+        *(unsigned *)out = m && m->kind == WG_MEM_MANAGED;
+        break;
+    case PTR_ORDINAL:
+        *(int *)out = 0;
+        break;
+    case PTR_RANGE_START:
+        *(uint64_t *)out = base;
+        break;
+    case PTR_RANGE_SIZE:
+        *(size_t *)out = bytes;
+        break;
+    case PTR_MAPPED:
+        *(unsigned *)out = 1;
+        break;
+    default:
+        return wg_shim_refuse("cuPointerGetAttribute", "an attribute other than type, range and addresses");
     }
     return cudaSuccess;
 }
 
-/* ---- copies --------------------------------------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------------------------------
+ */
 
 WG_EXPORT int cudaMemcpy(void *, const void *, size_t, int);
 WG_EXPORT int cudaMemcpyAsync(void *, const void *, size_t, int, void *);
@@ -120,7 +149,14 @@ LINE_ASYNC(cuMemcpyDtoHAsync_v2, (void *d, uint64_t r, size_t n, void *t), d, at
 LINE_ASYNC(cuMemcpyDtoDAsync_v2, (uint64_t d, uint64_t r, size_t n, void *t), at(d), at(r), cudaMemcpyDeviceToDevice);
 
 /* One end of a shaped copy: enum CUmemorytype HOST, DEVICE, ARRAY, UNIFIED. */
-struct end { size_t x, y, z; unsigned type; const void *host; uint64_t device; void *array; size_t pitch, height; };
+struct end {
+    size_t x, y, z;
+    unsigned type;
+    const void *host;
+    uint64_t device;
+    void *array;
+    size_t pitch, height;
+};
 
 static enum cudaError place(struct wg_shim *s, const struct end *e, size_t width, size_t rows, size_t planes, char **p,
                             size_t *pitch, size_t *plane)
@@ -176,10 +212,13 @@ static enum cudaError copy2d(struct wg_shim *s, const struct CUDA_MEMCPY2D *c, v
 {
     return !c ? cudaErrorInvalidValue
               : shaped(s, &(struct end){c->dx, c->dy, 0, c->dtype, c->dhost, c->ddevice, c->darray, c->dpitch, 0},
-                       &(struct end){c->sx, c->sy, 0, c->stype, c->shost, c->sdevice, c->sarray, c->spitch, 0}, c->width,
-                       c->height, 1, stream);
+                       &(struct end){c->sx, c->sy, 0, c->stype, c->shost, c->sdevice, c->sarray, c->spitch, 0},
+                       c->width, c->height, 1, stream);
 }
-WG_DRIVER(cuMemcpy2D_v2, CONTEXT, (const struct CUDA_MEMCPY2D *c), (c)) { return copy2d(s, c, NULL); }
+WG_DRIVER(cuMemcpy2D_v2, CONTEXT, (const struct CUDA_MEMCPY2D *c), (c))
+{
+    return copy2d(s, c, NULL);
+}
 WG_DRIVER_PTDS(cuMemcpy2D_v2, (const struct CUDA_MEMCPY2D *));
 WG_ALIAS(cuMemcpy2DUnaligned_v2, cuMemcpy2D_v2, (const struct CUDA_MEMCPY2D *));
 WG_ALIAS(cuMemcpy2DUnaligned_v2_ptds, cuMemcpy2D_v2, (const struct CUDA_MEMCPY2D *));
@@ -204,15 +243,18 @@ struct CUDA_MEMCPY3D {
 };
 static enum cudaError copy3d(struct wg_shim *s, const struct CUDA_MEMCPY3D *c, void *stream)
 {
-    return !c || c->slod || c->dlod
-               ? cudaErrorInvalidValue
-               : shaped(s,
-                        &(struct end){c->dx, c->dy, c->dz, c->dtype, c->dhost, c->ddevice, c->darray, c->dpitch,
-                                      c->dheight},
-                        &(struct end){c->sx, c->sy, c->sz, c->stype, c->shost, c->sdevice, c->sarray, c->spitch,
-                                      c->sheight}, c->width, c->height, c->depth, stream);
+    return !c || c->slod || c->dlod ? cudaErrorInvalidValue
+                                    : shaped(s,
+                                             &(struct end){c->dx, c->dy, c->dz, c->dtype, c->dhost, c->ddevice,
+                                                           c->darray, c->dpitch, c->dheight},
+                                             &(struct end){c->sx, c->sy, c->sz, c->stype, c->shost, c->sdevice,
+                                                           c->sarray, c->spitch, c->sheight},
+                                             c->width, c->height, c->depth, stream);
 }
-WG_DRIVER(cuMemcpy3D_v2, CONTEXT, (const struct CUDA_MEMCPY3D *c), (c)) { return copy3d(s, c, NULL); }
+WG_DRIVER(cuMemcpy3D_v2, CONTEXT, (const struct CUDA_MEMCPY3D *c), (c))
+{
+    return copy3d(s, c, NULL);
+}
 WG_DRIVER_PTDS(cuMemcpy3D_v2, (const struct CUDA_MEMCPY3D *));
 WG_DRIVER(cuMemcpy3DAsync_v2, CONTEXT, (const struct CUDA_MEMCPY3D *c, void *stream), (c, stream))
 {
@@ -224,7 +266,8 @@ WG_DRIVER_PTSZ(cuMemcpy3DAsync_v2, (const struct CUDA_MEMCPY3D *, void *));
 static enum cudaError array_line(struct wg_shim *s, void *array, size_t offset, void *other, size_t n, bool to)
 {
     const struct wg_array *a = wg_array_find(s, array);
-    if (!a || a->levels || !other || offset + n > a->extent.width * a->element * (a->extent.height ? a->extent.height : 1))
+    if (!a || a->levels || !other ||
+        offset + n > a->extent.width * a->element * (a->extent.height ? a->extent.height : 1))
         return a ? cudaErrorInvalidValue : cudaErrorInvalidResourceHandle;
     char *p = (char *)at(a->base) + offset;
     const struct wg_box b = {.dst = to ? p : other, .src = to ? other : p, .width = n, .rows = 1, .planes = 1};
@@ -247,13 +290,13 @@ WG_DRIVER(cuMemcpyAtoD_v2, CONTEXT, (uint64_t p, void *a, size_t o, size_t n), (
     return array_line(s, a, o, at(p), n, false);
 }
 
-/* ---- fills ---------------------------------------------------------------------------------------------------------- */
+/* ---- fills ----------------------------------------------------------------------------------------------------------
+ */
 
 #define FILL(bits, type)                                                                                               \
     WG_DRIVER(cuMemsetD##bits##_v2, CONTEXT, (uint64_t p, type v, size_t n), (p, v, n))                                \
     {                                                                                                                  \
-        return p % sizeof(type) ? cudaErrorInvalidValue                                                                \
-                                : wg_fill_elements(s, at(p), 0, v, sizeof(type), n, 1, NULL);                          \
+        return p % sizeof(type) ? cudaErrorInvalidValue : wg_fill_elements(s, at(p), 0, v, sizeof(type), n, 1, NULL);  \
     }                                                                                                                  \
     WG_DRIVER_PTDS(cuMemsetD##bits##_v2, (uint64_t, type, size_t));                                                    \
     WG_DRIVER(cuMemsetD##bits##Async, CONTEXT, (uint64_t p, type v, size_t n, void *t), (p, v, n, t))                  \
@@ -272,16 +315,19 @@ FILL(8, unsigned char)
 FILL(16, unsigned short)
 FILL(32, unsigned)
 
-/* ---- arrays and textures: the runtime's, described in the driver's words --------------------------------------------- */
+/* ---- arrays and textures: the runtime's, described in the driver's words
+ * --------------------------------------------- */
 
 /* enum CUarray_format */
 static bool format_of(unsigned format, unsigned channels, struct cudaChannelFormatDesc *f)
 {
-    static const struct { unsigned format; int bits, kind; } formats[] = {
-        {1, 8, cudaChannelFormatKindUnsigned}, {2, 16, cudaChannelFormatKindUnsigned},
-        {3, 32, cudaChannelFormatKindUnsigned}, {8, 8, cudaChannelFormatKindSigned},
-        {9, 16, cudaChannelFormatKindSigned}, {10, 32, cudaChannelFormatKindSigned},
-        {16, 16, cudaChannelFormatKindFloat}, {32, 32, cudaChannelFormatKindFloat}};
+    static const struct {
+        unsigned format;
+        int bits, kind;
+    } formats[] = {{1, 8, cudaChannelFormatKindUnsigned},  {2, 16, cudaChannelFormatKindUnsigned},
+                   {3, 32, cudaChannelFormatKindUnsigned}, {8, 8, cudaChannelFormatKindSigned},
+                   {9, 16, cudaChannelFormatKindSigned},   {10, 32, cudaChannelFormatKindSigned},
+                   {16, 16, cudaChannelFormatKindFloat},   {32, 32, cudaChannelFormatKindFloat}};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (formats[i].format == format) {
             const int b = formats[i].bits;
@@ -300,8 +346,14 @@ WG_EXPORT int cudaCreateSurfaceObject(uint64_t *, const struct cudaResourceDesc 
 WG_EXPORT int cudaDestroyTextureObject(uint64_t);
 WG_EXPORT int cudaDestroySurfaceObject(uint64_t);
 
-struct CUDA_ARRAY_DESCRIPTOR { size_t width, height; unsigned format, channels; };
-struct CUDA_ARRAY3D_DESCRIPTOR { size_t width, height, depth; unsigned format, channels, flags; };
+struct CUDA_ARRAY_DESCRIPTOR {
+    size_t width, height;
+    unsigned format, channels;
+};
+struct CUDA_ARRAY3D_DESCRIPTOR {
+    size_t width, height, depth;
+    unsigned format, channels, flags;
+};
 
 static int create_array(void **out, size_t w, size_t h, size_t d, unsigned format, unsigned channels, unsigned flags)
 {
@@ -319,18 +371,24 @@ WG_SAME(cuArrayDestroy, CONTEXT, (void *a), cudaFreeArray(a))
 static unsigned driver_format(const struct cudaChannelFormatDesc *f)
 {
     const unsigned size = f->x == 8 ? 1 : f->x == 16 ? 2 : 3;
-    return f->f == cudaChannelFormatKindFloat ? f->x == 16 ? 16 : 32 : f->f == cudaChannelFormatKindSigned ? 7 + size : size;
+    return f->f == cudaChannelFormatKindFloat    ? f->x == 16 ? 16 : 32
+           : f->f == cudaChannelFormatKindSigned ? 7 + size
+                                                 : size;
 }
-WG_DRIVER(cuArray3DGetDescriptor_v2, CONTEXT, (struct CUDA_ARRAY3D_DESCRIPTOR *out, void *array), (out, array))
+WG_DRIVER(cuArray3DGetDescriptor_v2, CONTEXT, (struct CUDA_ARRAY3D_DESCRIPTOR * out, void *array), (out, array))
 {
     const struct wg_array *a = wg_array_find(s, array);
     if (!out || !a)
         return out ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
-    *out = (struct CUDA_ARRAY3D_DESCRIPTOR){a->extent.width, a->extent.height, a->extent.depth,
-                                            driver_format(&a->format), a->element * 8 / (unsigned)a->format.x, a->flags};
+    *out = (struct CUDA_ARRAY3D_DESCRIPTOR){a->extent.width,
+                                            a->extent.height,
+                                            a->extent.depth,
+                                            driver_format(&a->format),
+                                            a->element * 8 / (unsigned)a->format.x,
+                                            a->flags};
     return cudaSuccess;
 }
-WG_DRIVER(cuArrayGetDescriptor_v2, CONTEXT, (struct CUDA_ARRAY_DESCRIPTOR *out, void *array), (out, array))
+WG_DRIVER(cuArrayGetDescriptor_v2, CONTEXT, (struct CUDA_ARRAY_DESCRIPTOR * out, void *array), (out, array))
 {
     struct CUDA_ARRAY3D_DESCRIPTOR d;
     enum cudaError e = out ? cuArray3DGetDescriptor_v2_locked(s, &d, array) : cudaErrorInvalidValue;
@@ -343,8 +401,16 @@ struct CUDA_RESOURCE_DESC {
     int type;
     union {
         void *array;
-        struct { uint64_t at; unsigned format, channels; size_t bytes; } linear;
-        struct { uint64_t at; unsigned format, channels; size_t width, height, pitch; } pitch2d;
+        struct {
+            uint64_t at;
+            unsigned format, channels;
+            size_t bytes;
+        } linear;
+        struct {
+            uint64_t at;
+            unsigned format, channels;
+            size_t width, height, pitch;
+        } pitch2d;
         int room[32];
     };
     unsigned flags;
@@ -362,7 +428,10 @@ static bool resource_of(const struct CUDA_RESOURCE_DESC *r, struct cudaResourceD
     memset(out, 0, sizeof *out);
     out->resType = r->type;
     switch (r->type) {
-    case cudaResourceTypeArray: case cudaResourceTypeMipmappedArray: out->res.array.array = r->array; return true;
+    case cudaResourceTypeArray:
+    case cudaResourceTypeMipmappedArray:
+        out->res.array.array = r->array;
+        return true;
     case cudaResourceTypeLinear:
         out->res.linear.devPtr = at(r->linear.at);
         out->res.linear.sizeInBytes = r->linear.bytes;
@@ -373,7 +442,8 @@ static bool resource_of(const struct CUDA_RESOURCE_DESC *r, struct cudaResourceD
         out->res.pitch2D.height = r->pitch2d.height;
         out->res.pitch2D.pitchInBytes = r->pitch2d.pitch;
         return format_of(r->pitch2d.format, r->pitch2d.channels, &out->res.pitch2D.desc);
-    default: return false;
+    default:
+        return false;
     }
 }
 
@@ -385,11 +455,16 @@ static int create_texture(uint64_t *out, const struct CUDA_RESOURCE_DESC *r, con
     struct cudaResourceDesc q;
     if (!r || !t || !resource_of(r, &q))
         return cudaErrorInvalidValue;
-    struct cudaTextureDesc d = {.addressMode = {t->address[0], t->address[1], t->address[2]}, .filterMode = t->filter,
-                                .sRGB = (t->flags & SRGB) != 0, .normalizedCoords = (t->flags & NORMALIZED) != 0,
-                                .maxAnisotropy = t->anisotropy, .mipmapFilterMode = t->mip_filter,
-                                .mipmapLevelBias = t->bias, .minMipmapLevelClamp = t->least,
-                                .maxMipmapLevelClamp = t->most, .seamlessCubemap = (t->flags & SEAMLESS) != 0};
+    struct cudaTextureDesc d = {.addressMode = {t->address[0], t->address[1], t->address[2]},
+                                .filterMode = t->filter,
+                                .sRGB = (t->flags & SRGB) != 0,
+                                .normalizedCoords = (t->flags & NORMALIZED) != 0,
+                                .maxAnisotropy = t->anisotropy,
+                                .mipmapFilterMode = t->mip_filter,
+                                .mipmapLevelBias = t->bias,
+                                .minMipmapLevelClamp = t->least,
+                                .maxMipmapLevelClamp = t->most,
+                                .seamlessCubemap = (t->flags & SEAMLESS) != 0};
     memcpy(d.borderColor, t->border, sizeof d.borderColor);
     d.readMode = !(t->flags & READ_AS_INTEGER);
     const int e = cudaCreateTextureObject_v2(out, &q, &d, v);
@@ -400,7 +475,8 @@ static int create_texture(uint64_t *out, const struct CUDA_RESOURCE_DESC *r, con
 }
 WG_SAME(cuTexObjectCreate, CONTEXT,
         (uint64_t *out, const struct CUDA_RESOURCE_DESC *r, const struct CUDA_TEXTURE_DESC *t,
-         const struct cudaResourceViewDesc *v), create_texture(out, r, t, v))
+         const struct cudaResourceViewDesc *v),
+        create_texture(out, r, t, v))
 WG_SAME(cuTexObjectDestroy, CONTEXT, (uint64_t t), cudaDestroyTextureObject(t))
 static int create_surface(uint64_t *out, const struct CUDA_RESOURCE_DESC *r)
 {
@@ -410,7 +486,8 @@ static int create_surface(uint64_t *out, const struct CUDA_RESOURCE_DESC *r)
 WG_SAME(cuSurfObjectCreate, CONTEXT, (uint64_t *out, const struct CUDA_RESOURCE_DESC *r), create_surface(out, r))
 WG_SAME(cuSurfObjectDestroy, CONTEXT, (uint64_t t), cudaDestroySurfaceObject(t))
 
-/* ---- tensor maps ---------------------------------------------------------------------------------------------------- */
+/* ---- tensor maps ----------------------------------------------------------------------------------------------------
+ */
 
 #include <warpgrind/tensormap.h>
 static int encode(void *map, unsigned type, unsigned rank, void *address, const uint64_t *dim, const uint64_t *strides,
@@ -418,8 +495,12 @@ static int encode(void *map, unsigned type, unsigned rank, void *address, const 
                   unsigned fill)
 {
     const char *why = NULL;
-    struct wg_tensormap_tiled t = {.type = type, .rank = rank, .address = (uint64_t)(uintptr_t)address,
-                                   .interleave = interleave, .swizzle = swizzle, .promotion = promotion,
+    struct wg_tensormap_tiled t = {.type = type,
+                                   .rank = rank,
+                                   .address = (uint64_t)(uintptr_t)address,
+                                   .interleave = interleave,
+                                   .swizzle = swizzle,
+                                   .promotion = promotion,
                                    .oob_nan = fill};
     if (!map || !dim || !box || !step || rank < 1 || rank > WG_TENSORMAP_DIMS || (rank > 1 && !strides))
         return cudaErrorInvalidValue;

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- loading ------------------------------------------------------------------------------------------------------ */
+/* ---- loading ------------------------------------------------------------------------------------------------------
+ */
 
 static enum cudaError load_image(struct wg_shim *s, struct wg_image **out, const void *data)
 {
@@ -80,12 +81,13 @@ static struct wg_image *by_hand(struct wg_shim *s, const void *handle)
     return NULL;
 }
 
-WG_DRIVER(cuModuleLoadData, CONTEXT, (struct wg_image **out, const void *data), (out, data))
+WG_DRIVER(cuModuleLoadData, CONTEXT, (struct wg_image * *out, const void *data), (out, data))
 {
     return load_image(s, out, data);
 }
 /* The options tune a compiler that is not here; logs stay empty. */
-WG_DRIVER(cuModuleLoadDataEx, CONTEXT, (struct wg_image **out, const void *data, unsigned n, int *options, void **values),
+WG_DRIVER(cuModuleLoadDataEx, CONTEXT,
+          (struct wg_image * *out, const void *data, unsigned n, int *options, void **values),
           (out, data, n, options, values))
 {
     enum { LOG = 3, LOG_SIZE = 4, ERROR_LOG = 5, ERROR_SIZE = 6 };
@@ -97,11 +99,11 @@ WG_DRIVER(cuModuleLoadDataEx, CONTEXT, (struct wg_image **out, const void *data,
     }
     return load_image(s, out, data);
 }
-WG_DRIVER(cuModuleLoadFatBinary, CONTEXT, (struct wg_image **out, const void *data), (out, data))
+WG_DRIVER(cuModuleLoadFatBinary, CONTEXT, (struct wg_image * *out, const void *data), (out, data))
 {
     return load_image(s, out, data);
 }
-WG_DRIVER(cuModuleLoad, CONTEXT, (struct wg_image **out, const char *path), (out, path))
+WG_DRIVER(cuModuleLoad, CONTEXT, (struct wg_image * *out, const char *path), (out, path))
 {
     return load_file(s, out, path);
 }
@@ -123,10 +125,10 @@ static enum cudaError get_function(struct wg_shim *s, const void **out, void *ha
     if (!im)
         return cudaErrorInvalidResourceHandle;
     HASH_ITER(hh, s->funcs, f, fn)
-        if (f->image == im && strcmp(f->name, name) == 0) {
-            *out = f->host;
-            return cudaSuccess;
-        }
+    if (f->image == im && strcmp(f->name, name) == 0) {
+        *out = f->host;
+        return cudaSuccess;
+    }
     if (!im->module || !wg_module_kernel(im->module, name))
         return cudaErrorInvalidDeviceFunction;
     f = wg_image_add_func(s, im, NULL, name);
@@ -172,18 +174,18 @@ WG_DRIVER(cuModuleGetFunctionCount, CONTEXT, (unsigned *out, void *module), (out
     return cudaSuccess;
 }
 
-/* ---- libraries: modules under another name, in both APIs ------------------------------------------------------------ */
+/* ---- libraries: modules under another name, in both APIs ------------------------------------------------------------
+ */
 
-#define LOAD_ARGS  unsigned njit, void *options, void **values, unsigned n
-WG_DRIVER(cuLibraryLoadData, INIT,
-          (struct wg_image **out, const void *code, void *jit, void **jit_values, LOAD_ARGS),
+#define LOAD_ARGS unsigned njit, void *options, void **values, unsigned n
+WG_DRIVER(cuLibraryLoadData, INIT, (struct wg_image * *out, const void *code, void *jit, void **jit_values, LOAD_ARGS),
           (out, code, jit, jit_values, njit, options, values, n))
 {
     (void)jit, (void)jit_values, (void)njit, (void)options, (void)values, (void)n;
     return load_image(s, out, code);
 }
 WG_DRIVER(cuLibraryLoadFromFile, INIT,
-          (struct wg_image **out, const char *path, void *jit, void **jit_values, LOAD_ARGS),
+          (struct wg_image * *out, const char *path, void *jit, void **jit_values, LOAD_ARGS),
           (out, path, jit, jit_values, njit, options, values, n))
 {
     (void)jit, (void)jit_values, (void)njit, (void)options, (void)values, (void)n;
@@ -212,21 +214,24 @@ WG_DRIVER(cuKernelGetFunction, CONTEXT, (const void **out, const void *kernel), 
 }
 
 WG_API(cudaLibraryLoadData, CONTEXT,
-       (struct wg_image **out, const void *code, void *jit, void **jit_values, LOAD_ARGS),
+       (struct wg_image * *out, const void *code, void *jit, void **jit_values, LOAD_ARGS),
        (out, code, jit, jit_values, njit, options, values, n))
 {
     (void)jit, (void)jit_values, (void)njit, (void)options, (void)values, (void)n;
     return load_image(s, out, code);
 }
 WG_API(cudaLibraryLoadFromFile, CONTEXT,
-       (struct wg_image **out, const char *path, void *jit, void **jit_values, LOAD_ARGS),
+       (struct wg_image * *out, const char *path, void *jit, void **jit_values, LOAD_ARGS),
        (out, path, jit, jit_values, njit, options, values, n))
 {
     (void)jit, (void)jit_values, (void)njit, (void)options, (void)values, (void)n;
     const int e = load_file(s, out, path);
     return e == CUDA_ERROR_FILE_NOT_FOUND ? cudaErrorFileNotFound : (enum cudaError)e;
 }
-WG_API(cudaLibraryUnload, CONTEXT, (void *library), (library)) { return cuModuleUnload_locked(s, library); }
+WG_API(cudaLibraryUnload, CONTEXT, (void *library), (library))
+{
+    return cuModuleUnload_locked(s, library);
+}
 WG_API(cudaLibraryGetKernel, CONTEXT, (const void **out, void *library, const char *name), (out, library, name))
 {
     return get_function(s, out, library, name);
@@ -241,7 +246,8 @@ WG_API(cudaLibraryGetKernelCount, CONTEXT, (unsigned *out, void *library), (out,
     return cuModuleGetFunctionCount_locked(s, out, library);
 }
 
-/* ---- linking: the PTX of all inputs joined, as for -rdc=true --------------------------------------------------------- */
+/* ---- linking: the PTX of all inputs joined, as for -rdc=true
+ * --------------------------------------------------------- */
 
 struct linking {
     struct wg_join_unit *units;
@@ -276,8 +282,9 @@ WG_DRIVER(cuLinkCreate_v2, CONTEXT, (unsigned n, void *options, void **values, s
     return *out ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 WG_DRIVER(cuLinkAddData_v2, CONTEXT,
-          (struct linking *l, int type, const void *data, size_t size, const char *name, unsigned n, void *options,
-           void **values), (l, type, data, size, name, n, options, values))
+          (struct linking * l, int type, const void *data, size_t size, const char *name, unsigned n, void *options,
+           void **values),
+          (l, type, data, size, name, n, options, values))
 {
     (void)type, (void)name, (void)n, (void)options, (void)values;
     if (!l || !data || size < 4)
@@ -290,7 +297,7 @@ WG_DRIVER(cuLinkAddData_v2, CONTEXT,
     free(copy);
     return e;
 }
-WG_DRIVER(cuLinkComplete, CONTEXT, (struct linking *l, void **image, size_t *size), (l, image, size))
+WG_DRIVER(cuLinkComplete, CONTEXT, (struct linking * l, void **image, size_t *size), (l, image, size))
 {
     char err[512];
     if (!l || !image || !l->n || l->whole)
@@ -304,7 +311,7 @@ WG_DRIVER(cuLinkComplete, CONTEXT, (struct linking *l, void **image, size_t *siz
         *size = strlen(l->whole) + 1;
     return cudaSuccess;
 }
-WG_DRIVER(cuLinkDestroy, CONTEXT, (struct linking *l), (l))
+WG_DRIVER(cuLinkDestroy, CONTEXT, (struct linking * l), (l))
 {
     for (size_t i = 0; l && i < l->n; i++)
         free((char *)l->units[i].text);
@@ -316,7 +323,8 @@ WG_DRIVER(cuLinkDestroy, CONTEXT, (struct linking *l), (l))
     return l ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-/* ---- functions ---------------------------------------------------------------------------------------------------- */
+/* ---- functions ----------------------------------------------------------------------------------------------------
+ */
 
 WG_EXPORT int cudaFuncGetAttributes(struct cudaFuncAttributes *, const void *);
 WG_EXPORT int cudaFuncSetAttribute(const void *, int, int);
@@ -346,12 +354,23 @@ static int get_attribute(int *out, int attr, const void *f)
     const int e = cudaFuncGetAttributes(&a, f);
     if (e != cudaSuccess)
         return e == cudaErrorInvalidDeviceFunction ? CUDA_ERROR_INVALID_HANDLE : e;
-    const int v[] = {a.maxThreadsPerBlock, (int)a.sharedSizeBytes, (int)a.constSizeBytes, (int)a.localSizeBytes,
-                     a.numRegs, a.ptxVersion, a.binaryVersion, a.cacheModeCA, a.maxDynamicSharedSizeBytes,
+    const int v[] = {a.maxThreadsPerBlock,
+                     (int)a.sharedSizeBytes,
+                     (int)a.constSizeBytes,
+                     (int)a.localSizeBytes,
+                     a.numRegs,
+                     a.ptxVersion,
+                     a.binaryVersion,
+                     a.cacheModeCA,
+                     a.maxDynamicSharedSizeBytes,
                      a.preferredShmemCarveout,
 #if WG_CUDART_MAJOR >= 12
-                     a.clusterDimMustBeSet, a.requiredClusterWidth, a.requiredClusterHeight, a.requiredClusterDepth,
-                     a.nonPortableClusterSizeAllowed, a.clusterSchedulingPolicyPreference
+                     a.clusterDimMustBeSet,
+                     a.requiredClusterWidth,
+                     a.requiredClusterHeight,
+                     a.requiredClusterDepth,
+                     a.nonPortableClusterSizeAllowed,
+                     a.clusterSchedulingPolicyPreference
 #endif
     };
     if (attr < 0 || attr >= (int)(sizeof v / sizeof *v))
@@ -384,8 +403,9 @@ WG_DRIVER(cuOccupancyMaxPotentialBlockSize, CONTEXT,
         threads = limit;
     for (int n = threads; n > 0; n = (n - 1) / 32 * 32) {
         const size_t bytes = shared_of ? shared_of(n) : shared;
-        const int fit = bytes > wg_func_dynamic_limit(s, f) ? 0
-                        : wg_device_blocks(&s->gpu, (unsigned)n, f->info.registers, f->info.static_shared, bytes);
+        const int fit = bytes > wg_func_dynamic_limit(s, f)
+                            ? 0
+                            : wg_device_blocks(&s->gpu, (unsigned)n, f->info.registers, f->info.static_shared, bytes);
         if (fit * n > most) {
             most = fit * n;
             *block = n;
@@ -395,7 +415,8 @@ WG_DRIVER(cuOccupancyMaxPotentialBlockSize, CONTEXT,
     return most ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-/* ---- launches ----------------------------------------------------------------------------------------------------- */
+/* ---- launches -----------------------------------------------------------------------------------------------------
+ */
 
 /* The packed form of the arguments, taken apart. */
 static enum cudaError launch(struct wg_shim *s, const void *func, struct wg_launch *l, void *stream, void **extra)
@@ -411,8 +432,9 @@ static enum cudaError launch(struct wg_shim *s, const void *func, struct wg_laun
         return cudaErrorInvalidValue;
     if (extra) {
         unsigned char *p = wg_launch_buffer(extra, &bytes);
-        if (!p || f->info.nparams > MOST || (f->info.nparams && bytes < f->info.params[f->info.nparams - 1].offset +
-                                                                        f->info.params[f->info.nparams - 1].bytes))
+        if (!p || f->info.nparams > MOST ||
+            (f->info.nparams &&
+             bytes < f->info.params[f->info.nparams - 1].offset + f->info.params[f->info.nparams - 1].bytes))
             return cudaErrorInvalidValue;
         for (size_t i = 0; i < f->info.nparams; i++)
             args[i] = p + f->info.params[i].offset;
@@ -422,8 +444,7 @@ static enum cudaError launch(struct wg_shim *s, const void *func, struct wg_laun
 }
 
 #define SHAPE unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz
-WG_DRIVER(cuLaunchKernel, CONTEXT,
-          (const void *f, SHAPE, unsigned shared, void *stream, void **args, void **extra),
+WG_DRIVER(cuLaunchKernel, CONTEXT, (const void *f, SHAPE, unsigned shared, void *stream, void **args, void **extra),
           (f, gx, gy, gz, bx, by, bz, shared, stream, args, extra))
 {
     struct wg_launch l = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared_bytes = shared, .args = args};
@@ -431,16 +452,15 @@ WG_DRIVER(cuLaunchKernel, CONTEXT,
 }
 WG_DRIVER_PTSZ(cuLaunchKernel, (const void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                                 void *, void **, void **));
-WG_DRIVER(cuLaunchCooperativeKernel, CONTEXT,
-          (const void *f, SHAPE, unsigned shared, void *stream, void **args),
+WG_DRIVER(cuLaunchCooperativeKernel, CONTEXT, (const void *f, SHAPE, unsigned shared, void *stream, void **args),
           (f, gx, gy, gz, bx, by, bz, shared, stream, args))
 {
-    struct wg_launch l = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared_bytes = shared, .args = args,
-                          .cooperative = true};
+    struct wg_launch l = {
+        .grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared_bytes = shared, .args = args, .cooperative = true};
     return launch(s, f, &l, stream, NULL);
 }
-WG_DRIVER_PTSZ(cuLaunchCooperativeKernel, (const void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                           unsigned, void *, void **));
+WG_DRIVER_PTSZ(cuLaunchCooperativeKernel,
+               (const void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **));
 
 struct CUlaunchConfig {
     unsigned grid[3], block[3], shared;

@@ -218,7 +218,8 @@ void wg_node_line(struct wg_node *n, void *dst, const void *src, size_t bytes, i
 {
     n->copy = (struct cudaMemcpy3DParms){.dstPtr = {dst, bytes, bytes, 1},
                                          .srcPtr = {(void *)(uintptr_t)src, bytes, bytes, 1},
-                                         .extent = {bytes, 1, 1}, .kind = kind};
+                                         .extent = {bytes, 1, 1},
+                                         .kind = kind};
 }
 
 static enum cudaError copy_work(struct wg_shim *s, struct wg_node *to, const struct wg_node *from)
@@ -230,11 +231,21 @@ static enum cudaError copy_work(struct wg_shim *s, struct wg_node *to, const str
         memcpy(to->kernel.attrs, from->kernel.attrs, sizeof to->kernel.attrs);
         return e;
     }
-    case WG_NODE_MEMCPY: to->copy = from->copy; return cudaSuccess;
-    case WG_NODE_MEMSET: to->set = from->set; return cudaSuccess;
-    case WG_NODE_HOST: to->host = from->host; return cudaSuccess;
-    case WG_NODE_WAIT: case WG_NODE_RECORD: to->event = from->event; return cudaSuccess;
-    case WG_NODE_ALLOC: case WG_NODE_FREE: /* the memory stays the original's */
+    case WG_NODE_MEMCPY:
+        to->copy = from->copy;
+        return cudaSuccess;
+    case WG_NODE_MEMSET:
+        to->set = from->set;
+        return cudaSuccess;
+    case WG_NODE_HOST:
+        to->host = from->host;
+        return cudaSuccess;
+    case WG_NODE_WAIT:
+    case WG_NODE_RECORD:
+        to->event = from->event;
+        return cudaSuccess;
+    case WG_NODE_ALLOC:
+    case WG_NODE_FREE: /* the memory stays the original's */
         to->memory.at = from->memory.at;
         to->memory.bytes = from->memory.bytes;
         return cudaSuccess;
@@ -243,7 +254,8 @@ static enum cudaError copy_work(struct wg_shim *s, struct wg_node *to, const str
         if (to->child)
             to->child->inside = true;
         return to->child ? cudaSuccess : cudaErrorMemoryAllocation;
-    case WG_NODE_EMPTY: break;
+    case WG_NODE_EMPTY:
+        break;
     }
     return cudaSuccess;
 }

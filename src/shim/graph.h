@@ -4,8 +4,18 @@
 #include "shim/state.h"
 
 /* enum cudaGraphNodeType */
-enum wg_node_type { WG_NODE_KERNEL = 0, WG_NODE_MEMCPY = 1, WG_NODE_MEMSET = 2, WG_NODE_HOST = 3, WG_NODE_GRAPH = 4,
-                    WG_NODE_EMPTY = 5, WG_NODE_WAIT = 6, WG_NODE_RECORD = 7, WG_NODE_ALLOC = 10, WG_NODE_FREE = 11 };
+enum wg_node_type {
+    WG_NODE_KERNEL = 0,
+    WG_NODE_MEMCPY = 1,
+    WG_NODE_MEMSET = 2,
+    WG_NODE_HOST = 3,
+    WG_NODE_GRAPH = 4,
+    WG_NODE_EMPTY = 5,
+    WG_NODE_WAIT = 6,
+    WG_NODE_RECORD = 7,
+    WG_NODE_ALLOC = 10,
+    WG_NODE_FREE = 11
+};
 
 struct cudaKernelNodeParams {
     const void *func;
@@ -19,7 +29,10 @@ struct cudaMemsetParams {
     unsigned value, elementSize;
     size_t width, height; /* width in elements */
 };
-struct cudaHostNodeParams { void (*fn)(void *); void *userData; };
+struct cudaHostNodeParams {
+    void (*fn)(void *);
+    void *userData;
+};
 struct cudaMemAllocNodeParams {
     struct cudaMemPoolProps poolProps;
     const struct cudaMemAccessDesc *accessDescs;
@@ -39,7 +52,7 @@ struct wg_node {
     struct {
         struct cudaKernelNodeParams p; /* kernelParams point into args */
         unsigned char *args;
-        struct wg_launch l;            /* attributes only: cooperative, cluster */
+        struct wg_launch l; /* attributes only: cooperative, cluster */
         union cudaLaunchAttributeValue attrs[cudaLaunchAttributeLast + 1];
     } kernel;
     union {
@@ -48,7 +61,11 @@ struct wg_node {
         struct cudaHostNodeParams host;
         struct wg_graph *child; /* owned */
         void *event;
-        struct { void *at; size_t bytes; struct wg_mem *mem; } memory;
+        struct {
+            void *at;
+            size_t bytes;
+            struct wg_mem *mem;
+        } memory;
     };
     UT_hash_handle hh;
 };
@@ -79,7 +96,8 @@ bool wg_node_depend(struct wg_node *n, struct wg_node *on); /* false: no memory 
 /* Fill in what a node does; arguments are copied. */
 enum cudaError wg_node_kernel(struct wg_shim *s, struct wg_node *n, const struct cudaKernelNodeParams *p);
 void wg_node_line(struct wg_node *n, void *dst, const void *src, size_t bytes, int kind);
-/* Sort so that every node stands behind what it waits for, keeping the order of creation where it can. false: a cycle. */
+/* Sort so that every node stands behind what it waits for, keeping the order of creation where it can. false: a cycle.
+ */
 bool wg_graph_sort(struct wg_graph *g);
 /* Run an instantiated graph. The lock is given up around host functions. */
 enum cudaError wg_graph_run(struct wg_shim *s, struct wg_graph *g);

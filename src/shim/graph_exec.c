@@ -53,7 +53,11 @@ WG_API(cudaGraphInstantiateWithFlags, CONTEXT, (void **out, void *graph, unsigne
     return instantiate(s, out, graph, flags);
 }
 
-struct cudaGraphInstantiateParams { unsigned long long flags; void *stream, *bad; int result; };
+struct cudaGraphInstantiateParams {
+    unsigned long long flags;
+    void *stream, *bad;
+    int result;
+};
 WG_API(cudaGraphInstantiateWithParams, CONTEXT, (void **out, void *graph, struct cudaGraphInstantiateParams *p),
        (out, graph, p))
 {
@@ -102,10 +106,13 @@ static enum cudaError run_kernel(struct wg_shim *s, const struct wg_node *n)
 static enum cudaError run_node(struct wg_shim *s, struct wg_node *n)
 {
     switch (n->type) {
-    case WG_NODE_KERNEL: return run_kernel(s, n);
-    case WG_NODE_MEMCPY: return wg_copy_volume(s, &n->copy, NULL);
-    case WG_NODE_MEMSET: return wg_fill_elements(s, n->set.dst, n->set.pitch, n->set.value, n->set.elementSize,
-                                                 n->set.width, n->set.height, NULL);
+    case WG_NODE_KERNEL:
+        return run_kernel(s, n);
+    case WG_NODE_MEMCPY:
+        return wg_copy_volume(s, &n->copy, NULL);
+    case WG_NODE_MEMSET:
+        return wg_fill_elements(s, n->set.dst, n->set.pitch, n->set.value, n->set.elementSize, n->set.width,
+                                n->set.height, NULL);
     case WG_NODE_HOST: { /* the program's own function, which may call us or wait for a thread that does */
         const struct cudaHostNodeParams host = n->host;
         wg_shim_unlock(s);
@@ -113,9 +120,15 @@ static enum cudaError run_node(struct wg_shim *s, struct wg_node *n)
         wg_shim_lock();
         return cudaSuccess;
     }
-    case WG_NODE_GRAPH: return wg_graph_run(s, n->child);
-    case WG_NODE_RECORD: return wg_event_reached(s, n->event);
-    case WG_NODE_EMPTY: case WG_NODE_WAIT: case WG_NODE_ALLOC: case WG_NODE_FREE: break;
+    case WG_NODE_GRAPH:
+        return wg_graph_run(s, n->child);
+    case WG_NODE_RECORD:
+        return wg_event_reached(s, n->event);
+    case WG_NODE_EMPTY:
+    case WG_NODE_WAIT:
+    case WG_NODE_ALLOC:
+    case WG_NODE_FREE:
+        break;
     }
     return cudaSuccess;
 }
@@ -144,13 +157,14 @@ WG_PTSZ(cudaGraphLaunch, (void *, void *));
 
 WG_API(cudaGraphUpload, CONTEXT, (void *exec, void *stream), (exec, stream))
 {
-    return !wg_graph_find(s, exec, true)  ? cudaErrorInvalidValue
+    return !wg_graph_find(s, exec, true) ? cudaErrorInvalidValue
            : !wg_stream_known(s, stream) ? cudaErrorInvalidResourceHandle
                                          : cudaSuccess; /* moving it to the device early changes nothing */
 }
 WG_PTSZ(cudaGraphUpload, (void *, void *));
 
-/* ---- changing an executable as a whole ---------------------------------------------------------------------------- */
+/* ---- changing an executable as a whole ----------------------------------------------------------------------------
+ */
 
 /* enum cudaGraphExecUpdateResult */
 enum { UPDATE_SUCCESS = 0, UPDATE_ERROR = 1, UPDATE_TOPOLOGY = 2, UPDATE_TYPE = 3, UPDATE_FUNCTION = 4 };
@@ -212,7 +226,10 @@ static enum cudaError update(struct wg_shim *s, void *exec, void *graph, int *re
 }
 
 #if WG_CUDART_MAJOR >= 12
-struct cudaGraphExecUpdateResultInfo { int result; void *node, *from; };
+struct cudaGraphExecUpdateResultInfo {
+    int result;
+    void *node, *from;
+};
 WG_API(cudaGraphExecUpdate, CONTEXT, (void *exec, void *graph, struct cudaGraphExecUpdateResultInfo *r),
        (exec, graph, r))
 {

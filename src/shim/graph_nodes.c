@@ -55,8 +55,8 @@ WG_API(cudaGraphDestroyNode, CONTEXT, (void *node), (node))
 
 /* ---- kernels -------------------------------------------------------------------------------------------------- */
 
-#define NODE_PARAMS void **out, void *graph, void *const *deps, size_t ndeps
-#define NODE_ARGS   out, graph, deps, ndeps
+#define NODE_PARAMS    void **out, void *graph, void *const *deps, size_t ndeps
+#define NODE_ARGS      out, graph, deps, ndeps
 #define NODE_PARAMS_V2 void **out, void *graph, void *const *deps, const uint64_t *data, size_t ndeps
 #define NODE_ARGS_V2   out, graph, deps, data, ndeps
 
@@ -260,8 +260,8 @@ WG_NODE_PAIR(MemcpyNode, SetParamsToSymbol, WG_NODE_MEMCPY,
              (symbol, src, bytes, offset, kind),
              symbol_line(s, n, symbol, (void *)(uintptr_t)src, bytes, offset, kind, true))
 WG_NODE_PAIR(MemcpyNode, SetParamsFromSymbol, WG_NODE_MEMCPY,
-             (void *dst, const void *symbol, size_t bytes, size_t offset, int kind),
-             (dst, symbol, bytes, offset, kind), symbol_line(s, n, symbol, dst, bytes, offset, kind, false))
+             (void *dst, const void *symbol, size_t bytes, size_t offset, int kind), (dst, symbol, bytes, offset, kind),
+             symbol_line(s, n, symbol, dst, bytes, offset, kind, false))
 WG_NODE_PAIR(MemsetNode, SetParams, WG_NODE_MEMSET, (const struct cudaMemsetParams *p), (p), set_set(n, p))
 WG_NODE_PAIR(HostNode, SetParams, WG_NODE_HOST, (const struct cudaHostNodeParams *p), (p), set_host(n, p))
 
@@ -378,7 +378,8 @@ WG_API(cudaGraphAddMemAllocNode, CONTEXT, (NODE_PARAMS, struct cudaMemAllocNodeP
     struct wg_node *n;
     if (!p || !p->bytesize)
         return cudaErrorInvalidValue;
-    if (p->poolProps.allocType != cudaMemAllocationTypePinned || p->poolProps.location.type != cudaMemLocationTypeDevice)
+    if (p->poolProps.allocType != cudaMemAllocationTypePinned ||
+        p->poolProps.location.type != cudaMemLocationTypeDevice)
         return wg_shim_refuse("cudaGraphAddMemAllocNode", "memory that is shared, managed or on the host");
     enum cudaError e = add(s, NODE_ARGS, WG_NODE_ALLOC, &n);
     if (e != cudaSuccess)
@@ -395,9 +396,10 @@ WG_API(cudaGraphMemAllocNodeGetParams, CONTEXT, (void *node, struct cudaMemAlloc
     const struct wg_node *n = of_type(s, node, WG_NODE_ALLOC);
     if (!n || !p)
         return cudaErrorInvalidValue;
-    *p = (struct cudaMemAllocNodeParams){.poolProps = {.allocType = cudaMemAllocationTypePinned,
-                                                       .location = {cudaMemLocationTypeDevice, 0}},
-                                         .bytesize = n->memory.bytes, .dptr = n->memory.at};
+    *p = (struct cudaMemAllocNodeParams){
+        .poolProps = {.allocType = cudaMemAllocationTypePinned, .location = {cudaMemLocationTypeDevice, 0}},
+        .bytesize = n->memory.bytes,
+        .dptr = n->memory.at};
     return cudaSuccess;
 }
 
@@ -546,10 +548,16 @@ static void clear_edges(uint64_t *data, size_t n)
         memset(data, 0, n * sizeof *data);
 }
 
-static enum cudaError programmatic(void) { return wg_shim_refuse("a graph", "programmatic dependencies"); }
+static enum cudaError programmatic(void)
+{
+    return wg_shim_refuse("a graph", "programmatic dependencies");
+}
 
 #define WG_EDGES(name, params, args, what)                                                                             \
-    WG_API(name##_v2, CONTEXT, params, args) { return what; }
+    WG_API(name##_v2, CONTEXT, params, args)                                                                           \
+    {                                                                                                                  \
+        return what;                                                                                                   \
+    }
 WG_EDGES(cudaGraphAddDependencies, (void *g, void *const *from, void *const *to, const uint64_t *data, size_t n),
          (g, from, to, data, n), plain_edges(data, n) ? edit_edges(s, g, from, to, n, false) : programmatic())
 WG_EDGES(cudaGraphRemoveDependencies, (void *g, void *const *from, void *const *to, const uint64_t *data, size_t n),
@@ -562,7 +570,8 @@ static enum cudaError edges_with_data(struct wg_shim *s, void *g, void **from, v
         clear_edges(data, *n);
     return e;
 }
-static enum cudaError neighbours_with_data(struct wg_shim *s, void *node, void **out, uint64_t *data, size_t *n, bool up)
+static enum cudaError neighbours_with_data(struct wg_shim *s, void *node, void **out, uint64_t *data, size_t *n,
+                                           bool up)
 {
     enum cudaError e = neighbours(s, node, out, n, up);
     if (e == cudaSuccess)
@@ -614,13 +623,22 @@ struct cudaGraphNodeParams {
     union {
         long long room[29];
         struct cudaKernelNodeParams kernel;
-        struct { int flags, reserved[3]; struct cudaMemcpy3DParms copy; } memcpy;
+        struct {
+            int flags, reserved[3];
+            struct cudaMemcpy3DParms copy;
+        } memcpy;
         struct cudaMemsetParams memset;
         struct cudaHostNodeParams host;
-        struct { void *graph; } child;
-        struct { void *event; } event;
+        struct {
+            void *graph;
+        } child;
+        struct {
+            void *event;
+        } event;
         struct cudaMemAllocNodeParams alloc;
-        struct { void *dptr; } free;
+        struct {
+            void *dptr;
+        } free;
     };
     long long end;
 };
@@ -632,17 +650,28 @@ WG_API(cudaGraphAddNode_v2, CONTEXT, (NODE_PARAMS_V2, struct cudaGraphNodeParams
     if (!plain_edges(data, ndeps))
         return programmatic();
     switch (p->type) {
-    case WG_NODE_KERNEL: return cudaGraphAddKernelNode_locked(s, NODE_ARGS, &p->kernel);
-    case WG_NODE_MEMCPY: return cudaGraphAddMemcpyNode_locked(s, NODE_ARGS, &p->memcpy.copy);
-    case WG_NODE_MEMSET: return cudaGraphAddMemsetNode_locked(s, NODE_ARGS, &p->memset);
-    case WG_NODE_HOST: return cudaGraphAddHostNode_locked(s, NODE_ARGS, &p->host);
-    case WG_NODE_GRAPH: return cudaGraphAddChildGraphNode_locked(s, NODE_ARGS, p->child.graph);
-    case WG_NODE_EMPTY: return cudaGraphAddEmptyNode_locked(s, NODE_ARGS);
-    case WG_NODE_WAIT: return cudaGraphAddEventWaitNode_locked(s, NODE_ARGS, p->event.event);
-    case WG_NODE_RECORD: return cudaGraphAddEventRecordNode_locked(s, NODE_ARGS, p->event.event);
-    case WG_NODE_ALLOC: return cudaGraphAddMemAllocNode_locked(s, NODE_ARGS, &p->alloc);
-    case WG_NODE_FREE: return cudaGraphAddMemFreeNode_locked(s, NODE_ARGS, p->free.dptr);
-    default: return wg_shim_refuse("cudaGraphAddNode", "semaphores of other APIs and conditional nodes");
+    case WG_NODE_KERNEL:
+        return cudaGraphAddKernelNode_locked(s, NODE_ARGS, &p->kernel);
+    case WG_NODE_MEMCPY:
+        return cudaGraphAddMemcpyNode_locked(s, NODE_ARGS, &p->memcpy.copy);
+    case WG_NODE_MEMSET:
+        return cudaGraphAddMemsetNode_locked(s, NODE_ARGS, &p->memset);
+    case WG_NODE_HOST:
+        return cudaGraphAddHostNode_locked(s, NODE_ARGS, &p->host);
+    case WG_NODE_GRAPH:
+        return cudaGraphAddChildGraphNode_locked(s, NODE_ARGS, p->child.graph);
+    case WG_NODE_EMPTY:
+        return cudaGraphAddEmptyNode_locked(s, NODE_ARGS);
+    case WG_NODE_WAIT:
+        return cudaGraphAddEventWaitNode_locked(s, NODE_ARGS, p->event.event);
+    case WG_NODE_RECORD:
+        return cudaGraphAddEventRecordNode_locked(s, NODE_ARGS, p->event.event);
+    case WG_NODE_ALLOC:
+        return cudaGraphAddMemAllocNode_locked(s, NODE_ARGS, &p->alloc);
+    case WG_NODE_FREE:
+        return cudaGraphAddMemFreeNode_locked(s, NODE_ARGS, p->free.dptr);
+    default:
+        return wg_shim_refuse("cudaGraphAddNode", "semaphores of other APIs and conditional nodes");
     }
 }
 #if WG_CUDART_MAJOR >= 13
@@ -660,13 +689,21 @@ static enum cudaError change(struct wg_shim *s, struct wg_node *n, const struct 
     if (!n || !p || (int)n->type != p->type)
         return cudaErrorInvalidValue;
     switch (p->type) {
-    case WG_NODE_KERNEL: return wg_node_kernel(s, n, &p->kernel);
-    case WG_NODE_MEMCPY: return set_copy(n, &p->memcpy.copy);
-    case WG_NODE_MEMSET: return set_set(n, &p->memset);
-    case WG_NODE_HOST: return set_host(n, &p->host);
-    case WG_NODE_GRAPH: return set_child(s, n, p->child.graph);
-    case WG_NODE_WAIT: case WG_NODE_RECORD: return set_event(s, n, p->event.event);
-    default: return cudaErrorInvalidValue;
+    case WG_NODE_KERNEL:
+        return wg_node_kernel(s, n, &p->kernel);
+    case WG_NODE_MEMCPY:
+        return set_copy(n, &p->memcpy.copy);
+    case WG_NODE_MEMSET:
+        return set_set(n, &p->memset);
+    case WG_NODE_HOST:
+        return set_host(n, &p->host);
+    case WG_NODE_GRAPH:
+        return set_child(s, n, p->child.graph);
+    case WG_NODE_WAIT:
+    case WG_NODE_RECORD:
+        return set_event(s, n, p->event.event);
+    default:
+        return cudaErrorInvalidValue;
     }
 }
 

@@ -275,8 +275,8 @@ __attribute__((constructor)) static void at_start(void)
     const char *soname = open_program(&p) && find_symbols(&p) ? runtime_of(&p) : NULL;
     if (!soname) {
         if (hidden_runtime(&p)) {
-            fprintf(stderr, "warpgrind: %s holds device code, but its symbol table was stripped, so that the CUDA runtime "
-                            "inside it cannot be replaced; build it with -cudart shared\n",
+            fprintf(stderr, "warpgrind: %s holds device code, but its symbol table was stripped, so that the CUDA "
+                            "runtime inside it cannot be replaced; build it with -cudart shared\n",
                     program_invocation_short_name);
             _exit(127);
         }

@@ -34,9 +34,13 @@ static struct wg_image_level level_of(const struct wg_array *a, bool layers)
 {
     const uint32_t h = a->extent.height ? (uint32_t)a->extent.height : 1;
     const uint64_t row = (uint64_t)a->extent.width * a->element;
-    return (struct wg_image_level){.address = a->base, .width = (uint32_t)a->extent.width, .height = h,
+    return (struct wg_image_level){.address = a->base,
+                                   .width = (uint32_t)a->extent.width,
+                                   .height = h,
                                    .depth = layers || !a->extent.depth ? 1 : (uint32_t)a->extent.depth,
-                                   .row_bytes = row, .slice_bytes = row * h, .layer_bytes = row * h};
+                                   .row_bytes = row,
+                                   .slice_bytes = row * h,
+                                   .layer_bytes = row * h};
 }
 
 static enum cudaError of_array(struct wg_shim *s, const void *handle, bool mipmap, struct wg_image *im)
@@ -47,7 +51,7 @@ static enum cudaError of_array(struct wg_shim *s, const void *handle, bool mipma
     const bool cube = a->flags & cudaArrayCubemap, layers = cube || (a->flags & cudaArrayLayered);
     if (!set_format(im, &a->format))
         return cudaErrorInvalidChannelDescriptor;
-    im->shape = cube                        ? WG_IMAGE_CUBE
+    im->shape = cube                         ? WG_IMAGE_CUBE
                 : a->extent.depth && !layers ? WG_IMAGE_3D
                 : a->extent.height           ? WG_IMAGE_2D
                                              : WG_IMAGE_1D;
@@ -71,14 +75,19 @@ static enum cudaError of_memory(struct wg_shim *s, const struct cudaResourceDesc
         return cudaErrorInvalidChannelDescriptor;
     const uint64_t element = (uint64_t)im->channels * im->bits / 8;
     const size_t width = linear ? r->res.linear.sizeInBytes / element : r->res.pitch2D.width;
-    const size_t height = linear ? 1 : r->res.pitch2D.height, pitch = linear ? width * element : r->res.pitch2D.pitchInBytes;
+    const size_t height = linear ? 1 : r->res.pitch2D.height,
+                 pitch = linear ? width * element : r->res.pitch2D.pitchInBytes;
     if (!at || wg_find_alloc(s->g, at, &base, &bytes) != WG_OK || width == 0 || height == 0 || width > UINT32_MAX ||
         height > UINT32_MAX || pitch < width * element || (height - 1) * pitch + width * element > base + bytes - at)
         return cudaErrorInvalidValue;
     im->shape = linear ? WG_IMAGE_LINEAR : WG_IMAGE_2D;
     im->layers = im->nlevels = 1;
-    im->level[0] = (struct wg_image_level){.address = at, .width = (uint32_t)width, .height = (uint32_t)height,
-                                           .depth = 1, .row_bytes = pitch, .slice_bytes = pitch * height,
+    im->level[0] = (struct wg_image_level){.address = at,
+                                           .width = (uint32_t)width,
+                                           .height = (uint32_t)height,
+                                           .depth = 1,
+                                           .row_bytes = pitch,
+                                           .slice_bytes = pitch * height,
                                            .layer_bytes = pitch * height};
     return cudaSuccess;
 }
@@ -86,10 +95,15 @@ static enum cudaError of_memory(struct wg_shim *s, const struct cudaResourceDesc
 static enum cudaError image_of(struct wg_shim *s, const struct cudaResourceDesc *r, struct wg_image *im)
 {
     switch (r->resType) {
-    case cudaResourceTypeArray: return of_array(s, r->res.array.array, false, im);
-    case cudaResourceTypeMipmappedArray: return of_array(s, r->res.mipmap.mipmap, true, im);
-    case cudaResourceTypeLinear: case cudaResourceTypePitch2D: return of_memory(s, r, im);
-    default: return cudaErrorInvalidValue;
+    case cudaResourceTypeArray:
+        return of_array(s, r->res.array.array, false, im);
+    case cudaResourceTypeMipmappedArray:
+        return of_array(s, r->res.mipmap.mipmap, true, im);
+    case cudaResourceTypeLinear:
+    case cudaResourceTypePitch2D:
+        return of_memory(s, r, im);
+    default:
+        return cudaErrorInvalidValue;
     }
 }
 
@@ -98,16 +112,18 @@ static enum cudaError narrow(struct wg_image *im, const struct cudaResourceViewD
 {
     enum { RES_VIEW_FORMATS = 0x22 };
     if (v->format < 0 || v->format > RES_VIEW_FORMATS || v->firstMipmapLevel > v->lastMipmapLevel ||
-        v->firstLayer > v->lastLayer || v->firstMipmapLevel >= im->nlevels || (v->lastLayer && v->lastLayer >= im->layers))
+        v->firstLayer > v->lastLayer || v->firstMipmapLevel >= im->nlevels ||
+        (v->lastLayer && v->lastLayer >= im->layers))
         return cudaErrorInvalidValue;
     const unsigned last = v->lastMipmapLevel < im->nlevels ? v->lastMipmapLevel : im->nlevels - 1;
     /* formats 1 to 20 count channels 1, 2, 4 within kinds u8 s8 u16 s16 u32 s32 f16 f32: three to a kind */
     const int kind = (v->format - 1) / 3, channels = (v->format - 1) % 3;
-    static const struct { uint8_t kind, bits; } kinds[] = {
-        {WG_TEXEL_UNSIGNED, 8}, {WG_TEXEL_SIGNED, 8}, {WG_TEXEL_UNSIGNED, 16}, {WG_TEXEL_SIGNED, 16},
-        {WG_TEXEL_UNSIGNED, 32}, {WG_TEXEL_SIGNED, 32}, {WG_TEXEL_FLOAT, 16}, {WG_TEXEL_FLOAT, 32}};
-    if (v->format && (kind >= (int)(sizeof kinds / sizeof *kinds) || kinds[kind].bits != im->bits ||
-                      im->channels != 1u << channels))
+    static const struct {
+        uint8_t kind, bits;
+    } kinds[] = {{WG_TEXEL_UNSIGNED, 8},  {WG_TEXEL_SIGNED, 8},  {WG_TEXEL_UNSIGNED, 16}, {WG_TEXEL_SIGNED, 16},
+                 {WG_TEXEL_UNSIGNED, 32}, {WG_TEXEL_SIGNED, 32}, {WG_TEXEL_FLOAT, 16},    {WG_TEXEL_FLOAT, 32}};
+    if (v->format &&
+        (kind >= (int)(sizeof kinds / sizeof *kinds) || kinds[kind].bits != im->bits || im->channels != 1u << channels))
         return wg_shim_refuse("cudaCreateTextureObject", "a view in a format of another size, or compressed");
     if (v->format)
         im->kind = kinds[kind].kind;
@@ -144,7 +160,8 @@ static struct wg_object *object_at(struct wg_shim *s, uint64_t handle, bool surf
 void wg_object_free_all(struct wg_shim *s)
 {
     struct wg_object *o, *on;
-    HASH_ITER(hh, s->objects, o, on) {
+    HASH_ITER(hh, s->objects, o, on)
+    {
         wg_texture_destroy(s->g, o->handle);
         HASH_DEL(s->objects, o);
         free(o);
@@ -200,14 +217,16 @@ static enum cudaError create(struct wg_shim *s, uint64_t *out, const struct cuda
 
 WG_API(cudaCreateTextureObject, CONTEXT,
        (uint64_t *out, const struct cudaResourceDesc *r, const struct cudaTextureDesc *t,
-        const struct cudaResourceViewDesc *v), (out, r, t, v))
+        const struct cudaResourceViewDesc *v),
+       (out, r, t, v))
 {
     return create(s, out, r, t, v, WG_CUDART_MAJOR >= 12);
 }
 
 WG_API(cudaCreateTextureObject_v2, CONTEXT,
        (uint64_t *out, const struct cudaResourceDesc *r, const struct cudaTextureDesc *t,
-        const struct cudaResourceViewDesc *v), (out, r, t, v))
+        const struct cudaResourceViewDesc *v),
+       (out, r, t, v))
 {
     return create(s, out, r, t, v, true);
 }
@@ -247,12 +266,18 @@ static enum cudaError destroy(struct wg_shim *s, uint64_t handle, bool surface)
     return wg_shim_error(st);
 }
 
-WG_API(cudaDestroyTextureObject, CONTEXT, (uint64_t handle), (handle)) { return destroy(s, handle, false); }
-WG_API(cudaDestroySurfaceObject, CONTEXT, (uint64_t handle), (handle)) { return destroy(s, handle, true); }
+WG_API(cudaDestroyTextureObject, CONTEXT, (uint64_t handle), (handle))
+{
+    return destroy(s, handle, false);
+}
+WG_API(cudaDestroySurfaceObject, CONTEXT, (uint64_t handle), (handle))
+{
+    return destroy(s, handle, true);
+}
 
 /* WG_GIVE(call, kind of object, type, member): answers with what the object was made from. */
 #define WG_GIVE(call, surface, type, member)                                                                           \
-    WG_API(call, CONTEXT, (struct type *out, uint64_t handle), (out, handle))                                          \
+    WG_API(call, CONTEXT, (struct type * out, uint64_t handle), (out, handle))                                         \
     {                                                                                                                  \
         const struct wg_object *o = object_at(s, handle, surface);                                                     \
         if (!out || !o)                                                                                                \
@@ -265,18 +290,17 @@ WG_GIVE(cudaGetTextureObjectResourceViewDesc, false, cudaResourceViewDesc, view)
 WG_GIVE(cudaGetTextureObjectTextureDesc_v2, false, cudaTextureDesc, texture)
 WG_GIVE(cudaGetSurfaceObjectResourceDesc, true, cudaResourceDesc, resource)
 
-WG_API(cudaGetTextureObjectTextureDesc, CONTEXT, (struct cudaTextureDesc *out, uint64_t handle), (out, handle))
+WG_API(cudaGetTextureObjectTextureDesc, CONTEXT, (struct cudaTextureDesc * out, uint64_t handle), (out, handle))
 {
     const struct wg_object *o = object_at(s, handle, false);
     if (!out || !o)
         return cudaErrorInvalidValue;
-    memcpy(out, &o->texture,
-           WG_CUDART_MAJOR >= 12 ? sizeof *out : offsetof(struct cudaTextureDesc, seamlessCubemap));
+    memcpy(out, &o->texture, WG_CUDART_MAJOR >= 12 ? sizeof *out : offsetof(struct cudaTextureDesc, seamlessCubemap));
     return cudaSuccess;
 }
 
-WG_API(cudaDeviceGetTexture1DLinearMaxWidth, GPU,
-       (size_t *out, const struct cudaChannelFormatDesc *f, int device), (out, f, device))
+WG_API(cudaDeviceGetTexture1DLinearMaxWidth, GPU, (size_t *out, const struct cudaChannelFormatDesc *f, int device),
+       (out, f, device))
 {
     if (!out || !f || !channels_of(f))
         return cudaErrorInvalidValue;

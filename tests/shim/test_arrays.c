@@ -86,10 +86,13 @@ static void volumes_count_elements(void **state)
     for (unsigned i = 0; i < 60; i++)
         (&in[0][0][0])[i] = (uint16_t)i;
     ok(cudaMalloc3DArray(&a, &u16, (struct cudaExtent){5, 3, 4}, 0));
-    struct cudaMemcpy3DParms p = {.srcPtr = {in, 10, 5, 3}, .dstArray = a, .extent = {5, 3, 4},
-                                  .kind = cudaMemcpyHostToDevice};
+    struct cudaMemcpy3DParms p = {
+        .srcPtr = {in, 10, 5, 3}, .dstArray = a, .extent = {5, 3, 4}, .kind = cudaMemcpyHostToDevice};
     ok(cudaMemcpy3D(&p));
-    p = (struct cudaMemcpy3DParms){.srcArray = a, .srcPos = {3, 1, 2}, .dstPtr = {out, 4, 2, 2}, .extent = {2, 2, 2},
+    p = (struct cudaMemcpy3DParms){.srcArray = a,
+                                   .srcPos = {3, 1, 2},
+                                   .dstPtr = {out, 4, 2, 2},
+                                   .extent = {2, 2, 2},
                                    .kind = cudaMemcpyDeviceToHost};
     ok(cudaMemcpy3D(&p));
     for (unsigned z = 0; z < 2; z++)

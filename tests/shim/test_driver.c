@@ -1,4 +1,5 @@
-/* test_driver.c - the driver API over the same device: order of calls, modules, launches in both forms, the runtime beside it. */
+/* test_driver.c - the driver API over the same device: order of calls, modules, launches in both forms, the runtime
+ * beside it. */
 #include "api.h"
 
 int cuInit(unsigned);
@@ -23,7 +24,8 @@ int cuMemcpyHtoD_v2(uint64_t, const void *, size_t);
 int cuMemcpyDtoH_v2(void *, uint64_t, size_t);
 int cuMemsetD32_v2(uint64_t, unsigned, size_t);
 int cuMemsetD2D16_v2(uint64_t, size_t, unsigned short, size_t, size_t);
-int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                   void **);
 int cuFuncGetAttribute(int *, int, void *);
 int cuIpcGetMemHandle(void *, uint64_t);
 

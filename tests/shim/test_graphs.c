@@ -19,7 +19,10 @@ int cudaStreamEndCapture(void *, void **);
 int cudaStreamIsCapturing(void *, int *);
 
 static int order[8], norder;
-static void note(void *what) { order[norder++] = (int)(intptr_t)what; }
+static void note(void *what)
+{
+    order[norder++] = (int)(intptr_t)what;
+}
 
 static int setup(void **state)
 {
@@ -29,8 +32,8 @@ static int setup(void **state)
 
 static struct cudaKernelNodeParams mix(void **args)
 {
-    return (struct cudaKernelNodeParams){.func = &fn_mix, .gridDim = {2, 1, 1}, .blockDim = {64, 1, 1},
-                                         .kernelParams = args};
+    return (struct cudaKernelNodeParams){
+        .func = &fn_mix, .gridDim = {2, 1, 1}, .blockDim = {64, 1, 1}, .kernelParams = args};
 }
 
 /* Made in the wrong order: the edges decide. */

@@ -24,11 +24,12 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 
+SLOW = 30  # seconds
 # What a program's outcome is called, in the order of the table's totals, and what it means.
 STATES = [
     ("pass", "its own check says it is right"),
     ("ran", "ended without error; it has no check of its own"),
-    ("slow", "right, but took more than half of the time limit"),
+    ("slow", f"right, but took more than {SLOW} s of processor time, compiling included"),
     ("flawed", "its own check says it is wrong, and `warpgrind check` finds the error in it: a GPU may give any result"),
     ("wrong", "its own check says it is wrong, or it ended with an error code"),
     ("unsupported", "warpgrind refused something by name"),
@@ -146,7 +147,7 @@ def judge(c, prog, text, status, cpu, limit):
         return "ran", ""
     if check != "exit" and not re.search(check, text, re.M):
         return "wrong", f"no line matches '{shorten(check)}'"
-    return ("slow", f"{cpu:.0f} s") if cpu > limit / 2 else ("pass", "")
+    return ("slow", f"{cpu:.0f} s") if cpu > SLOW else ("pass", "")
 
 
 def run_one(c, prog, o):
