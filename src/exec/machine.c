@@ -670,6 +670,8 @@ static bool becomes_guards(struct estimator *e, uint32_t b, const uint32_t *npre
                 e->count[S->end - 1] = 0;
         }
     e->count[B->end - 1] = 0;
+    if (e->with[b] == WG_MACHINE_OWN)
+        e->with[b] = WG_MACHINE_NO_BRANCH;
     return true;
 }
 
@@ -701,8 +703,12 @@ static bool branches(struct estimator *e, struct wg_arena *tmp)
                 npred[e->g->bbs[p].succ[k]]++;
     for (uint32_t b = 0; b < n; b++) {
         const struct wg_instr *last = &e->f->instrs[e->g->bbs[b].end - 1];
-        if (last->op == WG_OP_BRA && last->guard >= 0 && !becomes_guards(e, b, npred))
-            meeting(e, b, opened);
+        if (last->op != WG_OP_BRA || last->guard < 0 || becomes_guards(e, b, npred))
+            continue;
+        uint32_t target = last->ops[0].target;
+        if (is_end(e, target < e->f->ninstrs ? e->g->bb_of[target] : n) && e->with[b] == WG_MACHINE_OWN)
+            e->with[b] = WG_MACHINE_NO_BRANCH; /* a guarded exit */
+        meeting(e, b, opened);
     }
     return true;
 }

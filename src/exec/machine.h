@@ -23,11 +23,12 @@
 #include "ptx/merge.h"
 
 enum { WG_MACHINE_UNROLLED = 4, WG_MACHINE_UNROLLED_MOST = 32 };
-enum { WG_MACHINE_GUARD_DIVERGENT = 8, WG_MACHINE_GUARD_UNIFORM = 6, WG_MACHINE_OWN = -1 };
+enum { WG_MACHINE_GUARD_DIVERGENT = 8, WG_MACHINE_GUARD_UNIFORM = 6, WG_MACHINE_OWN = -1, WG_MACHINE_NO_BRANCH = -2 };
 
 struct wg_machine {
     uint32_t *hundredths; /* per instruction: machine instructions, times 100 */
-    int32_t *with;    /* per block: it runs whenever that block does, as guarded instructions; WG_MACHINE_OWN: it does not */
+    int32_t *with;    /* per block: it runs whenever that block does, as guarded instructions; WG_MACHINE_OWN: it does not;
+                         WG_MACHINE_NO_BRANCH: nor does it end in a branch any more, but in guards or a guarded exit */
 };
 /* told: what ptxas made of this very PTX; then that is counted, line by line, accesses apart: a block that it unrolled
  * keeps the estimate, what it moved out of a loop is not counted. NULL: the estimate.
