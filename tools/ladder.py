@@ -46,6 +46,8 @@ EXAMPLES = {
     "softmax": (256, linear, lambda n: 8192 * n, {w: "softmax_" + w for w in ("thread", "block", "online", "registers")}),
     "layernorm": (256, linear, lambda n: 8192 * n, {w: "layernorm_" + w for w in ("passes", "moments", "registers")}),
 }
+# Where memory must move whole sectors for a few bytes each, also those of the stores.
+SECTORS_NEEDED = {("aos_soa", "aos"): lambda n: 64 * n}
 # Of an H200: SMs and boost clock (NVIDIA's data sheet and deviceQuery); a warp instruction a cycle for each of four
 # schedulers, a 128-byte line and a shared-memory pass a cycle for an SM (CUDA programming guide).
 SMS, HERTZ, SCHEDULERS, SECTORS_A_CYCLE = 132, 1.98e9, 4, 4
@@ -120,6 +122,7 @@ def read(path):
 def bounds(row, n, copy_rate):
     """Seconds that each resource needs for size n, by what was counted at a smaller one: the time is no less than the most."""
     counted_at, work, needed, _ = EXAMPLES[row["program"]]
+    needed = SECTORS_NEEDED.get((row["program"], row["way"]), needed)
     scale = work(n) / work(counted_at) / SMS / HERTZ
     return {"instructions": float(row["inst"]) / SCHEDULERS * scale,
             "global accesses": max(float(row["tags"]), float(row["sectors"]) / SECTORS_A_CYCLE) * scale,
