@@ -1,4 +1,4 @@
-"""An example passes, its good ways without any finding, and each bug is found: test_examples.py WARPGRIND COMPILER PROGRAM
+"""An example passes, its good ways silently, and each bug is found: test_examples.py WARPGRIND COMPILER PROGRAM
 
 All ways run in one process; a finding's kernel says whose it is."""
 import csv
