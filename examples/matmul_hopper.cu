@@ -177,15 +177,16 @@ template <int Blocks> __device__ void matmul(const CUtensorMap *map_a, const CUt
                 const int s = turn % Stages;
                 unsigned char *const as = tiles + s * (BytesA + BytesB), *const bs = as + BytesA;
                 barrier_wait(&empty[s], (turn / Stages & 1) ^ 1);
-                if (!elected())
-                    continue;
-                barrier_expect(&full[s], BytesA + BytesB);
-                fetch(as, map_a, row, k / 64, &full[s]);
-                if (Blocks > 1)
-                    fetch_for((1 << Blocks) - 1, bs + me * (BytesB / Blocks), map_b, k,
-                              col / 64 + me * (Columns / 64 / Blocks), &full[s]);
-                else
-                    fetch(bs, map_b, k, col / 64, &full[s]);
+                if (elected()) {
+                    barrier_expect(&full[s], BytesA + BytesB);
+                    fetch(as, map_a, row, k / 64, &full[s]);
+                    if (Blocks > 1)
+                        fetch_for((1 << Blocks) - 1, bs + me * (BytesB / Blocks), map_b, k,
+                                  col / 64 + me * (Columns / 64 / Blocks), &full[s]);
+                    else
+                        fetch(bs, map_b, k, col / 64, &full[s]);
+                }
+                __syncwarp();
             }
         }
     } else {

@@ -5,8 +5,8 @@
     tools/ladder.py write                          rewrites the tables of docs/ladder.md from the two CSV files
     tools/ladder.py check                          says whether they are as `write` would leave them
 
-bench/gpu_h200.csv is what bench/gpu wrote on an H200. A table stands between "<!-- steps PROGRAM N: WAY WAY ... -->" and
-"<!-- end -->"; N is the size that was timed, the gains are over the first way. A table of plain times stands after
+bench/gpu_h200.csv is what bench/gpu wrote on an H200. A table stands between "<!-- steps PROGRAM N: WAY WAY ... -->"
+and "<!-- end -->"; N is the size that was timed, the gains are over the first way. A table of plain times stands after
 "<!-- beside N: PROGRAM/WAY PROGRAM/WAY/OTHER-N ... -->"."""
 import csv
 import json
@@ -17,8 +17,8 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COUNTED, TIMED, PAGE = (os.path.join(ROOT, p) for p in ("bench/ladder.csv", "bench/gpu_h200.csv", "docs/ladder.md"))
-FIELDS = ["program", "way", "n", "compiler", "inst", "lanes", "requests", "sectors", "tags", "shared_requests", "wavefronts",
-          "line", "line_text", "line_sectors_per_request", "line_wavefronts_per_request"]
+FIELDS = ["program", "way", "n", "compiler", "inst", "lanes", "requests", "sectors", "tags", "shared_requests",
+          "wavefronts", "line", "line_text", "line_sectors_per_request", "line_wavefronts_per_request"]
 
 # The examples: the size to count at, the work of a size, the bytes it must move, and the kernels of each way.
 cube, square, linear = lambda n: n ** 3, lambda n: n * n, lambda n: n
@@ -30,22 +30,25 @@ EXAMPLES = {
     "matmul_registers": (256, cube, product, {"2x2": "registers<2>", "4x4": "registers<4>", "8x8": "registers<8>",
                                               "unpadded": "vector<0, true>", "vector": "vector<4, true>"}),
     "matmul_pipeline": (256, cube, product, {"registers": "double<2>", "wide": "double<4>", "2": "async<2, 2, 0, true>",
-                                             "3": "async<2, 3, 0, true>", "4": "async<2, 4, 0, true>", "wide-2": "async<4, 2, 0, true>",
-                                            "wide-3": "async<4, 3, 0, true>"}),
+                                             "3": "async<2, 3, 0, true>", "4": "async<2, 4, 0, true>",
+                                             "wide-2": "async<4, 2, 0, true>", "wide-3": "async<4, 3, 0, true>"}),
     "transpose": (512, square, lambda n: 8 * n * n, {w: "transpose_%s(" % w for w in
                                                      ("copy", "naive", "shared", "padded", "swizzled", "vector")}),
     "reduce": (1 << 18, linear, lambda n: 4 * n,
                {"interleaved": "<(Step)0,", "strided": "<(Step)1,", "sequential": "<(Step)2,", "first-add": "<(Step)3,",
                 "unrolled": "<(Step)4,", "shuffle": "<(Step)5,", "multiple": "<(Step)6,", "vector": "reduce_vector"}),
-    "scan": (1 << 18, linear, lambda n: 8 * n, {"doubling": "scan_doubling", "tree": "scan_tree", "shuffle": "scan_shuffle"}),
+    "scan": (1 << 18, linear, lambda n: 8 * n, {w: "scan_" + w for w in ("doubling", "tree", "shuffle")}),
     "histogram": (1 << 19, linear, lambda n: n, {"global": "histogram_global", "shared": "histogram_shared"}),
     "row_march": (2048, linear, lambda n: 1024 * n, {"bad": "row_march_bad", "good": "row_march_good"}),
     "aos_soa": (1 << 18, linear, lambda n: 12 * n, {"aos": "move_aos", "soa": "move_soa"}),
     "stencil": (1 << 18, linear, lambda n: 8 * n, {"global": "stencil_global", "shared": "stencil_shared"}),
     "divergence": (1 << 18, linear, lambda n: 9 * n, {"mixed": 0, "sorted": 1}),
-    "softmax": (256, linear, lambda n: 8192 * n, {w: "softmax_" + w for w in ("thread", "block", "online", "registers")}),
+    "softmax": (256, linear, lambda n: 8192 * n,
+                {w: "softmax_" + w for w in ("thread", "block", "online", "registers")}),
     "layernorm": (256, linear, lambda n: 8192 * n, {w: "layernorm_" + w for w in ("passes", "moments", "registers")}),
 }
+# Where memory must move whole sectors for a few bytes each, also those of the stores.
+SECTORS_NEEDED = {("aos_soa", "aos"): lambda n: 64 * n}
 # Of an H200: SMs and boost clock (NVIDIA's data sheet and deviceQuery); a warp instruction a cycle for each of four
 # schedulers, a 128-byte line and a shared-memory pass a cycle for an SM (CUDA programming guide).
 SMS, HERTZ, SCHEDULERS, SECTORS_A_CYCLE = 132, 1.98e9, 4, 4
@@ -64,7 +67,8 @@ def count_way(profile, launches):
         for site, c in sites(profile, launch):
             shared = site.get("space") == "shared"
             add = {"inst": c["inst_executed"], "tags": c.get("tag_requests", 0), "wavefronts": c.get("wavefronts", 0),
-                   "requests": 0 if shared or not c.get("sectors") else c["access_inst"], "sectors": c.get("sectors", 0),
+                   "requests": 0 if shared or not c.get("sectors") else c["access_inst"],
+                   "sectors": c.get("sectors", 0),
                    "shared_requests": c["access_inst"] if shared and c.get("wavefronts") else 0}
             threads += c["thread_inst_executed"]
             at = site.get("at", (0, 0))
@@ -82,7 +86,8 @@ def count_way(profile, launches):
     total["line"] = number
     total["line_text"] = profile["sources"][source]["text"].splitlines()[number - 1].strip() if number else ""
     for what, per in (("sectors", "requests"), ("wavefronts", "shared_requests")):
-        total["line_%s_per_request" % what] = round(lines[worst][what] / lines[worst][per], 2) if lines[worst][per] else ""
+        some = lines[worst][per]
+        total["line_%s_per_request" % what] = round(lines[worst][what] / some, 2) if some else ""
     return total
 
 
@@ -92,7 +97,8 @@ def count(tool, programs):
         n, _, _, ways = EXAMPLES[program]
         with tempfile.TemporaryDirectory() as d:
             path = os.path.join(d, "x.wgprof")
-            subprocess.run([tool, "-q", "-o", path, os.path.join(ROOT, "examples", program + ".cu"), str(n)], check=True)
+            source = os.path.join(ROOT, "examples", program + ".cu")
+            subprocess.run([tool, "-q", "-o", path, source, str(n)], check=True)
             with open(path, encoding="utf-8") as f:
                 profile = json.load(f)
         for way, text in ways.items():
@@ -118,8 +124,9 @@ def read(path):
 
 
 def bounds(row, n, copy_rate):
-    """Seconds that each resource needs for size n, by what was counted at a smaller one: the time is no less than the most."""
+    """Seconds that each resource needs for size n, by what was counted at a smaller one."""
     counted_at, work, needed, _ = EXAMPLES[row["program"]]
+    needed = SECTORS_NEEDED.get((row["program"], row["way"]), needed)
     scale = work(n) / work(counted_at) / SMS / HERTZ
     return {"instructions": float(row["inst"]) / SCHEDULERS * scale,
             "global accesses": max(float(row["tags"]), float(row["sectors"]) / SECTORS_A_CYCLE) * scale,
@@ -136,8 +143,8 @@ def table(program, n, ways, counted, timed):
     copy_rate = max(8 * int(t["n"]) / float(t["milliseconds"]) * 1e3 for t in copies)
     ms = {t["way"]: float(t["milliseconds"]) for t in timed if t["program"] == program and int(t["n"]) == n}
     seen = {r["way"]: r for r in counted if r["program"] == program}
-    out = ["| way | sectors a request | wavefronts a request | lanes on | bound by | bound, ms | measured, ms | gain, bound | "
-           "gain, measured | ratio |", "|---|---|---|---|---|---|---|---|---|---|"]
+    out = ["| way | sectors a request | wavefronts a request | lanes on | bound by | bound, ms | measured, ms | "
+           "gain, bound | gain, measured | ratio |", "|---|---|---|---|---|---|---|---|---|---|"]
     first = None
     for way in ways:
         r = seen[way]
@@ -148,7 +155,8 @@ def table(program, n, ways, counted, timed):
         per = lambda a, b: number(float(r[a]) / float(r[b])) if float(r[b]) else ""
         out.append("| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |" % (
             way, per("sectors", "requests"), per("wavefronts", "shared_requests"), number(r["lanes"]), most,
-            number(limits[most] * 1e3), number(ms[way]), number(gains[0]), number(gains[1]), number(gains[0] / gains[1], 2)))
+            number(limits[most] * 1e3), number(ms[way]), number(gains[0]), number(gains[1]),
+            number(gains[0] / gains[1], 2)))
     out.append("")
     for way in ways:
         r = seen[way]
