@@ -1,36 +1,49 @@
-// matmul_tiled.cu - C = A*B through 32x32 tiles in shared memory: each value is read from global memory n/32 times
-// instead of n. The tile of B has a spare word a row, so that no stride through it meets one bank; n need not be a
-// multiple of 32.
-// usage: matmul_tiled [n]
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
-#include <cuda_runtime.h>
+// matmul_tiled.cu - C = A*B through square tiles in shared memory: each value is read from global memory n/tile times
+// instead of n. The guards fill the tiles with zeros past the edge, so that n need not be a multiple of the tile.
+// column keeps the tile of A transposed, as later steps want it, and stores it down one bank; padded has a spare word a
+// row, which moves each row of the tile on by a bank.
+// The bugs: each of the two barriers left out, and no guard at the edge.
+// usage: matmul_tiled [n] [16|32|column|padded|bug-no-first-barrier|bug-no-second-barrier|bug-edge]... [--seed N]
+//                     [--time REPEATS]
+#include "common.h"
 
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        const cudaError_t e = (call);                                                                                  \
-        if (e != cudaSuccess) {                                                                                        \
-            std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(e));                 \
-            return 2;                                                                                                  \
-        }                                                                                                              \
-    } while (0)
+enum Bug { None, NoFirstBarrier, NoSecondBarrier, NoGuard };
 
-const int Tile = 32;
-
-__global__ void matmul_tiled(const float *a, const float *b, float *c, int n)
+template <int Tile, Bug Wrong = None> __global__ void matmul_tiled(const float *a, const float *b, float *c, int n)
 {
-    __shared__ float as[Tile][Tile + 1], bs[Tile][Tile + 1];
+    __shared__ float as[Tile][Tile], bs[Tile][Tile];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int row = blockIdx.y * Tile + ty, col = blockIdx.x * Tile + tx;
+    const int rows = Wrong == NoGuard ? n + Tile : n; // where the guards believe the matrix to end
+    float sum = 0.0f;
+    for (int at = 0; at < n; at += Tile) {
+        as[ty][tx] = row < rows && at + tx < rows ? a[row * n + at + tx] : 0.0f;
+        bs[ty][tx] = at + ty < rows && col < rows ? b[(at + ty) * n + col] : 0.0f;
+        if (Wrong != NoFirstBarrier)
+            __syncthreads(); // the tile is complete
+        for (int k = 0; k < Tile; k++)
+            sum += as[ty][k] * bs[k][tx];
+        if (Wrong != NoSecondBarrier)
+            __syncthreads(); // nobody reads it any more
+    }
+    if (row < n && col < n)
+        c[row * n + col] = sum;
+}
+
+template <int Pad> __global__ void matmul_column(const float *a, const float *b, float *c, int n)
+{
+    const int Tile = 32;
+    __shared__ float as[Tile][Tile + Pad], bs[Tile][Tile];
     const int tx = threadIdx.x, ty = threadIdx.y;
     const int row = blockIdx.y * Tile + ty, col = blockIdx.x * Tile + tx;
     float sum = 0.0f;
     for (int at = 0; at < n; at += Tile) {
-        as[ty][tx] = row < n && at + tx < n ? a[row * n + at + tx] : 0.0f;
+        as[tx][ty] = row < n && at + tx < n ? a[row * n + at + tx] : 0.0f;
         bs[ty][tx] = at + ty < n && col < n ? b[(at + ty) * n + col] : 0.0f;
-        __syncthreads(); // the tile is complete
+        __syncthreads();
         for (int k = 0; k < Tile; k++)
-            sum += as[ty][k] * bs[k][tx];
-        __syncthreads(); // nobody reads it any more
+            sum += as[k][ty] * bs[k][tx];
+        __syncthreads();
     }
     if (row < n && col < n)
         c[row * n + col] = sum;
@@ -38,38 +51,32 @@ __global__ void matmul_tiled(const float *a, const float *b, float *c, int n)
 
 int main(int argc, char **argv)
 {
-    const int n = argc > 1 ? std::atoi(argv[1]) : 256;
-    if (n < 1 || n > 4096) {
-        std::fprintf(stderr, "usage: matmul_tiled [n], n from 1 to 4096\n");
-        return 2;
+    Example e("matmul_tiled",
+              {"16", "32", "column", "padded", "bug-no-first-barrier", "bug-no-second-barrier", "bug-edge"}, argc, argv,
+              256, 1, 16384);
+    const struct {
+        void (*kernel)(const float *, const float *, float *, int);
+        int tile;
+    } ways[] = {{matmul_tiled<16>, 16},
+                {matmul_tiled<32>, 32},
+                {matmul_column<0>, 32},
+                {matmul_column<1>, 32},
+                {matmul_tiled<32, NoFirstBarrier>, 32},
+                {matmul_tiled<32, NoSecondBarrier>, 32},
+                {matmul_tiled<32, NoGuard>, 32}};
+    const int n = e.n;
+    const auto a = random_floats((size_t)n * n, 2 * e.seed), b = random_floats(a.size(), 2 * e.seed + 1);
+    float *const da = to_device(a), *const db = to_device(b), *const dc = on_device<float>(a.size());
+    for (size_t w = 0; w < e.ways.size(); w++) {
+        if (!e.wants(e.ways[w]))
+            continue;
+        const int tile = ways[w].tile, blocks = (n + tile - 1) / tile;
+        CHECK(cudaMemset(dc, 0xff, a.size() * sizeof(float)));
+        const double ms = e.run([&] { ways[w].kernel<<<dim3(blocks, blocks), dim3(tile, tile)>>>(da, db, dc, n); });
+        e.report(e.ways[w], product_error(a, b, to_host(dc, a.size()), n), 1e-6, ms);
     }
-    std::vector<float> a((size_t)n * n), b(a.size()), c(a.size()), expect(a.size());
-    for (size_t i = 0; i < a.size(); i++) {
-        a[i] = (float)(i % 7) - 3.0f;
-        b[i] = (float)(i % 5) - 2.0f;
-    }
-    float *da, *db, *dc;
-    const size_t bytes = a.size() * sizeof(float);
-    CHECK(cudaMalloc(&da, bytes));
-    CHECK(cudaMalloc(&db, bytes));
-    CHECK(cudaMalloc(&dc, bytes));
-    CHECK(cudaMemcpy(da, a.data(), bytes, cudaMemcpyHostToDevice));
-    CHECK(cudaMemcpy(db, b.data(), bytes, cudaMemcpyHostToDevice));
-    const int tiles = (n + Tile - 1) / Tile;
-    matmul_tiled<<<dim3(tiles, tiles), dim3(Tile, Tile)>>>(da, db, dc, n);
-    CHECK(cudaGetLastError());
-    CHECK(cudaMemcpy(c.data(), dc, bytes, cudaMemcpyDeviceToHost));
     CHECK(cudaFree(da));
     CHECK(cudaFree(db));
     CHECK(cudaFree(dc));
-
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < n; k++)
-            for (int j = 0; j < n; j++)
-                expect[(size_t)i * n + j] += a[(size_t)i * n + k] * b[(size_t)k * n + j];
-    int wrong = 0;
-    for (size_t i = 0; i < c.size(); i++)
-        wrong += c[i] != expect[i]; // sums of small integers: exact
-    std::printf("matmul_tiled n=%d: %s\n", n, wrong ? "FAIL" : "PASS");
-    return wrong != 0;
+    return e.failed;
 }

@@ -1,83 +1,59 @@
-// row_march.cu - row sums of a matrix by one thread a row. Stored by rows, neighbouring threads are a whole row apart and
-// each load of a warp touches 32 sectors; stored by columns, the same loop touches 4.
-// usage: row_march [rows] [columns] [bad|good]      both without the third argument
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
-#include <cuda_runtime.h>
+// row_march.cu - sums of 256 numbers each, a thread a sum. bad: a thread goes along a row, so that the 32 threads of a
+// warp are in 32 rows and touch 32 sectors an access. good: the matrix is stored by columns; 4 sectors.
+// bug-edge: the guard lets one row too many through.
+// usage: row_march [n] [bad|good|bug-edge]... [--seed N] [--time REPEATS]      n rows
+// bench: 1048576
+#include "common.h"
 
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        const cudaError_t e = (call);                                                                                  \
-        if (e != cudaSuccess) {                                                                                        \
-            std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(e));                 \
-            return 2;                                                                                                  \
-        }                                                                                                              \
-    } while (0)
+const int Columns = 256;
 
-__global__ void row_march_bad(const float *m, float *sum, int rows, int columns)
+__global__ void row_march_bad(const float *m, float *sum, int rows)
 {
     const int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows)
         return;
     float s = 0.0f;
-    for (int c = 0; c < columns; c++)
-        s += m[row * columns + c];
+    for (int c = 0; c < Columns; c++)
+        s += m[(size_t)row * Columns + c];
     sum[row] = s;
 }
-__global__ void row_march_good(const float *m, float *sum, int rows, int columns)
+
+template <int Off> __global__ void row_march_good(const float *m, float *sum, int rows)
 {
     const int row = blockIdx.x * blockDim.x + threadIdx.x;
-    if (row >= rows)
+    if (row >= rows + Off)
         return;
     float s = 0.0f;
-    for (int c = 0; c < columns; c++)
-        s += m[c * rows + row];
+    for (int c = 0; c < Columns; c++)
+        s += m[(size_t)c * rows + row];
     sum[row] = s;
 }
 
 int main(int argc, char **argv)
 {
-    const int rows = argc > 1 ? std::atoi(argv[1]) : 2048, columns = argc > 2 ? std::atoi(argv[2]) : 256;
-    const char *const only = argc > 3 ? argv[3] : nullptr;
-    if (rows < 1 || columns < 1 || (long long)rows * columns > 1 << 28 ||
-        (only && std::strcmp(only, "bad") != 0 && std::strcmp(only, "good") != 0)) {
-        std::fprintf(stderr, "usage: row_march [rows] [columns] [bad|good]\n");
-        return 2;
-    }
-    std::vector<float> m((size_t)rows * columns), sum(rows), expect(rows);
-    float *dm, *dsum;
-    CHECK(cudaMalloc(&dm, m.size() * sizeof(float)));
-    CHECK(cudaMalloc(&dsum, rows * sizeof(float)));
-    int failed = 0;
-    for (int good = 0; good < 2; good++) {
-        const char *const name = good ? "good" : "bad";
-        if (only && std::strcmp(only, name) != 0)
+    Example e("row_march", {"bad", "good", "bug-edge"}, argc, argv, 2048, 1, 1 << 22);
+    void (*const kernels[])(const float *, float *, int) = {row_march_bad, row_march_good<0>, row_march_good<1>};
+    const int n = e.n;
+    const auto m = random_floats((size_t)n * Columns, e.seed);
+    float *const dm = to_device(m), *const dsum = on_device<float>(n);
+    for (size_t w = 0; w < e.ways.size(); w++) {
+        if (!e.wants(e.ways[w]))
             continue;
-        for (int r = 0; r < rows; r++) {
-            expect[r] = 0.0f;
-            for (int c = 0; c < columns; c++) {
-                const float v = (float)((r * 31 + c * 7) % 11);
-                m[good ? (size_t)c * rows + r : (size_t)r * columns + c] = v;
-                expect[r] += v;
+        const double ms = e.run([&] { kernels[w]<<<(n + 127) / 128, 128>>>(dm, dsum, n); });
+        const auto sum = to_host(dsum, n);
+        double worst = 0.0;
+        for (int r = 0; r < n; r++) {
+            double expect = 0.0, size = 0.0;
+            for (int c = 0; c < Columns; c++) {
+                const double x = m[kernels[w] == row_march_bad ? (size_t)r * Columns + c : (size_t)c * n + r];
+                expect += x;
+                size += std::fabs(x);
             }
+            worst = worse(worst, std::fabs(sum[r] - expect) / size);
         }
-        CHECK(cudaMemcpy(dm, m.data(), m.size() * sizeof(float), cudaMemcpyHostToDevice));
-        CHECK(cudaMemset(dsum, 0xff, rows * sizeof(float)));
-        if (good)
-            row_march_good<<<(rows + 127) / 128, 128>>>(dm, dsum, rows, columns);
-        else
-            row_march_bad<<<(rows + 127) / 128, 128>>>(dm, dsum, rows, columns);
-        CHECK(cudaGetLastError());
-        CHECK(cudaMemcpy(sum.data(), dsum, rows * sizeof(float), cudaMemcpyDeviceToHost));
-        int wrong = 0;
-        for (int r = 0; r < rows; r++)
-            wrong += sum[r] != expect[r]; // sums of small integers: exact
-        std::printf("row_march %s %dx%d: %s\n", name, rows, columns, wrong ? "FAIL" : "PASS");
-        failed |= wrong != 0;
+        e.report(e.ways[w], worst, 1e-6, ms);
     }
     CHECK(cudaFree(dm));
     CHECK(cudaFree(dsum));
-    return failed;
+    return e.failed;
 }

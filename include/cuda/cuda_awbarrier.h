@@ -2,6 +2,7 @@
 #pragma once
 #include "cuda_awbarrier_primitives.h"
 #if defined(__CUDA__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
+WG_CALLERS_LINES
 namespace nvcuda {
 namespace experimental {
 class awbarrier {
@@ -21,4 +22,5 @@ class awbarrier {
 };
 }
 }
+WG_OWN_LINES
 #endif

@@ -3,6 +3,7 @@
 #define WG_CUDA_AWBARRIER_PRIMITIVES_H
 #include "cuda_pipeline_primitives.h"
 #if defined(__CUDA__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
+WG_CALLERS_LINES
 #define WG_BARRIER(b) ((unsigned int)__cvta_generic_to_shared(b))
 static __device__ __forceinline__ unsigned int __mbarrier_maximum_count() { return (1u << 20) - 1; }
 static __device__ __forceinline__ void __mbarrier_init(__mbarrier_t *b, unsigned int expected)
@@ -53,5 +54,6 @@ static __device__ __forceinline__ bool __mbarrier_try_wait(__mbarrier_t *b, __mb
     return done != 0;
 }
 #undef WG_BARRIER
+WG_OWN_LINES
 #endif
 #endif

@@ -4,6 +4,7 @@
 #include "cuda_runtime.h"
 #ifdef __cplusplus
 #include "wg/half_host.h"
+WG_CALLERS_LINES
 
 static __inline__ __host__ __device__ __attribute__((always_inline)) float wg_bfloat16_to_float(unsigned short h)
 {
@@ -103,5 +104,6 @@ static __inline__ __host__ __device__ unsigned short wg_bfloat16_from_int(long l
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
 #endif
+WG_OWN_LINES
 #endif
 #endif

@@ -4,6 +4,7 @@
 #include "cuda_runtime.h"
 #ifdef __cplusplus
 #include "wg/half_host.h"
+WG_CALLERS_LINES
 
 /* bits of the half nearest to f or d */
 #ifdef __CUDA_ARCH__
@@ -102,5 +103,6 @@ typedef __half __nv_half;
 typedef __half2 __nv_half2;
 typedef __half_raw __nv_half_raw;
 typedef __half2_raw __nv_half2_raw;
+WG_OWN_LINES
 #endif
 #endif

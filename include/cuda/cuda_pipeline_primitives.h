@@ -3,6 +3,7 @@
 #define WG_CUDA_PIPELINE_PRIMITIVES_H
 #include "cuda_runtime.h"
 #ifdef __CUDA__
+WG_CALLERS_LINES
 typedef unsigned long long __mbarrier_t;
 typedef unsigned long long __mbarrier_token_t;
 
@@ -73,5 +74,6 @@ static __device__ __forceinline__ void __pipeline_arrive_on(__mbarrier_t *barrie
     (void)barrier;
 #endif
 }
+WG_OWN_LINES
 #endif
 #endif

@@ -4,6 +4,7 @@
 #include "cuda_fp16.h"
 #include "cuda_bf16.h"
 #if defined(__CUDA__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700)
+WG_CALLERS_LINES
 
 namespace nvcuda {
 namespace wmma {
@@ -157,5 +158,6 @@ WG_MMA(8, 8, 4, double, double, double, __dmma_m8n8k4_mma_f64, double, double, d
 #undef WG_MMA1
 }
 }
+WG_OWN_LINES
 #endif
 #endif

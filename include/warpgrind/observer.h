@@ -50,6 +50,26 @@ struct wg_exchange {
     const char *name;       /* "shfl.sync" */
 };
 
+/* A cp.async of one lane. LEFT: the lane exits without having waited for it; the bytes land all the same. */
+enum wg_async_event { WG_ASYNC_ISSUED, WG_ASYNC_LANDED, WG_ASYNC_LEFT };
+
+/* What a lane does to an mbarrier in the block's shared memory, and how the object stands after it. */
+enum wg_object_event {
+    WG_OBJECT_INIT,
+    WG_OBJECT_INVAL,
+    WG_OBJECT_ARRIVE, /* arrivals, or bytes expected or come */
+    WG_OBJECT_PASSED, /* the lane has seen the phase end that it asked for */
+    WG_OBJECT_NOT_YET /* it asked, and the phase has not ended */
+};
+struct wg_object {
+    uint32_t site;
+    uint32_t pending; /* arrivals that the phase still needs */
+    int32_t bytes;    /* that are still to come */
+    bool phase;       /* parity of the current phase */
+    uint8_t what;     /* enum wg_object_event */
+    uint64_t addr;    /* offset in shared memory */
+};
+
 struct wg_array { const char *name; uint64_t offset, bytes; bool dynamic; }; /* of shared memory */
 struct wg_launch_event {
     const char *kernel;
@@ -85,6 +105,10 @@ struct wg_observer {
     void *ctx;
     /* host side; may report nothing but through `finish` */
     void (*memory)(void *ctx, enum wg_memory_event what, uint64_t addr, uint64_t bytes, uint64_t other);
+    void (*place)(void *ctx, const char *text);      /* of the host's next calls; NULL: not known */
+    void (*host_error)(void *ctx, const char *text); /* a call that failed */
+    void (*leaks)(void *ctx);
+    uint64_t (*stored)(void *ctx, uint32_t site);    /* digest of what it stored in this launch, in any order; 48 bits */
     /* one launch */
     void (*launch_begin)(void *ctx, const struct wg_launch_event *e);
     void (*launch_end)(void *ctx, wg_observed_fn put, void *sink);
@@ -94,11 +118,10 @@ struct wg_observer {
     /* warps; `block` is what block_begin returned, warp its index in the block */
     uint32_t (*access)(void *ctx, void *block, uint32_t warp, const struct wg_access *a); /* lanes that may do it */
     void (*native_write)(void *ctx, void *block, uint32_t warp, uint32_t lane, uint8_t space, uint64_t addr, uint32_t bytes);
-    /* cp.async: the copy to shared memory at addr is issued; then, landed, it has been waited for */
+    /* cp.async to shared memory at addr; site: of the copy itself, whatever happens to it */
     void (*async_write)(void *ctx, void *block, uint32_t warp, uint32_t lane, uint32_t site, uint64_t addr, uint32_t bytes,
-                        bool landed);
-    /* mbarrier at an offset in shared memory: a lane arrives at it, or has seen its phase end */
-    void (*object)(void *ctx, void *block, uint32_t warp, uint32_t lane, uint64_t addr, bool arrives);
+                        enum wg_async_event what);
+    void (*object)(void *ctx, void *block, uint32_t warp, uint32_t lane, const struct wg_object *o);
     void (*barrier_arrive)(void *ctx, void *block, uint32_t warp, const struct wg_barrier_event *e);
     void (*barrier_release)(void *ctx, void *block, uint32_t id, const uint32_t *live); /* live lanes of every warp */
     void (*exchange)(void *ctx, void *block, uint32_t warp, const struct wg_exchange *e);

@@ -50,6 +50,7 @@ struct wg_site {
     const char *opcode; /* "ld.global.f32" */
     uint64_t c[WG_C_COUNT];
     const struct wg_worst *worst; /* NULL: no access cost more than its ideal, or it was not recorded */
+    uint64_t stored;     /* wg_options.stored: digest of addresses and values stored, in any order; 0: nothing */
 };
 
 /* Machine instructions of a site: not known (each counts as one), by the model of ptxas, read from what ptxas made. */
@@ -86,6 +87,7 @@ struct wg_launch_result {
     bool one_worker;               /* block order could matter, so one worker ran it in reference order */
     uint8_t machine;               /* enum wg_machine_source: where the sites' machine comes from */
     uint64_t merged_sites;         /* accesses joined by the ptxas model */
+    uint64_t uncounted;            /* bit c: counter c was not counted (an older file); its zeros mean nothing */
     size_t nsites;
     struct wg_site *sites;         /* in PTX order */
     uint64_t total[WG_C_COUNT];    /* sum over sites */
@@ -101,6 +103,7 @@ struct wg_profile {
     uint32_t version;              /* of the file format */
     const char *program;           /* command line, or "" */
     const char *tool_version;      /* "warpgrind 0.1" */
+    const char *device_file;       /* text of the device file that described launches[].device; "": a built-in one */
     size_t nsources;
     struct wg_source *sources;
     size_t nlaunches;

@@ -48,6 +48,7 @@ struct wg_options {
     const char *ptxas;     /* asked once per module for registers and code: a path, or "auto": one found; NULL: none */
     unsigned tools;        /* bit set of enum wg_tool: which checks run */
     enum wg_schedule schedule;
+    bool stored;           /* digest what each site stores, for comparing runs; needs a tool */
     uint64_t seed;         /* of WG_SCHEDULE_RANDOM */
     uint64_t memory;       /* bytes of device memory; 0: the device's own */
     void (*printf_sink)(void *ctx, const char *text, size_t n); /* device printf; NULL: stdout */
@@ -103,6 +104,11 @@ enum wg_status wg_copy(struct wg *g, void *dst, const void *src, size_t bytes);
 enum wg_status wg_fill(struct wg *g, uint64_t dst, int byte, size_t bytes);
 /* Tells the checks that the host has written, or may at any time write, these bytes without wg_copy or wg_fill. */
 void wg_host_writes(struct wg *g, uint64_t addr, size_t bytes);
+/* For the findings of memcheck: where in the host program the next calls are made, one line or several, copied; NULL: not
+ * known. A call of the host program that failed, a whole sentence. Allocations that are still live become findings. */
+void wg_host_place(struct wg *g, const char *place);
+void wg_host_error(struct wg *g, const char *text);
+void wg_find_leaks(struct wg *g);
 bool wg_is_device_address(const struct wg *g, uint64_t addr);
 
 /* ---- launches ------------------------------------------------------------------------------------------------- */

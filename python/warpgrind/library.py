@@ -7,7 +7,8 @@ import os
 class Options(c.Structure):
     _fields_ = [("size", c.c_size_t), ("device", c.c_char_p), ("sm_target", c.c_char_p), ("jobs", c.c_uint),
                 ("no_counters", c.c_bool), ("host_addresses", c.c_bool), ("as_written", c.c_bool), ("any_block_order", c.c_bool),
-                ("tools", c.c_uint), ("schedule", c.c_int), ("seed", c.c_uint64), ("memory", c.c_uint64),
+                ("ptxas", c.c_char_p),
+                ("tools", c.c_uint), ("schedule", c.c_int), ("stored", c.c_bool), ("seed", c.c_uint64), ("memory", c.c_uint64),
                 ("printf_sink", c.c_void_p), ("progress", c.c_void_p), ("ctx", c.c_void_p), ("cancel", c.c_void_p)]
 
 
@@ -23,7 +24,8 @@ class Param(c.Structure):
 class KernelInfo(c.Structure):
     _fields_ = [("name", c.c_char_p), ("nparams", c.c_size_t), ("params", c.POINTER(Param)), ("param_bytes", c.c_size_t),
                 ("static_shared", c.c_size_t), ("local_bytes", c.c_size_t), ("const_bytes", c.c_size_t),
-                ("max_threads", c.c_uint), ("registers", c.c_uint), ("registers_exact", c.c_bool), ("ptx_version", c.c_uint),
+                ("max_threads", c.c_uint), ("registers", c.c_uint), ("registers_exact", c.c_bool),
+                ("registers_low", c.c_uint), ("registers_high", c.c_uint), ("ptx_version", c.c_uint),
                 ("sm", c.c_uint)]
 
 

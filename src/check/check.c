@@ -127,12 +127,12 @@ static void place(const struct wg_check *c, struct wg_who w, uint32_t thread[3],
     memcpy(block, w.ctaid, 3 * sizeof *block);
 }
 
-static char *text_of(enum wg_found id, const char *fmt, va_list ap)
+static char *text_of(enum wg_found id, const char *place, const char *fmt, va_list ap)
 {
     char *text = NULL, *all = NULL;
     if (vasprintf(&text, fmt, ap) < 0)
         return NULL;
-    if (asprintf(&all, "%s\n%s", text, rows[id].remedy) < 0)
+    if (asprintf(&all, "%s\n%s%s%s", text, rows[id].remedy, place ? "\nCalled by\n" : "", place ? place : "") < 0)
         all = NULL;
     free(text);
     return all;
@@ -151,7 +151,7 @@ bool wg_found(struct wg_check *c, enum wg_found id, uint32_t site, uint32_t othe
     }
     va_list ap;
     va_start(ap, fmt);
-    char *text = text_of(id, fmt, ap);
+    char *text = text_of(id, c->place, fmt, ap);
     va_end(ap);
     struct wg_found_entry *f = &c->found[c->nfound++];
     *f = (struct wg_found_entry){.id = id, .message = text, .o = {.site = site, .other_site = other}};
@@ -163,15 +163,22 @@ bool wg_found(struct wg_check *c, enum wg_found id, uint32_t site, uint32_t othe
     return true;
 }
 
-void wg_found_host(struct wg_check *c, enum wg_found id, uint64_t addr, const char *fmt, ...)
+void wg_found_host(struct wg_check *c, enum wg_found id, uint64_t addr, const char *place, const char *fmt, ...)
 {
     if (!grow(c, &c->host, c->nhost, &c->host_cap))
         return;
     va_list ap;
     va_start(ap, fmt);
-    struct wg_found_entry *f = &c->host[c->nhost++];
-    *f = (struct wg_found_entry){.id = id, .message = text_of(id, fmt, ap), .o = {.site = NO_SITE, .other_site = NO_SITE}};
+    char *text = text_of(id, place, fmt, ap);
     va_end(ap);
+    for (size_t k = 0; text && k < c->nhost; k++)
+        if (c->host[k].id == id && c->host[k].message && strcmp(c->host[k].message, text) == 0) {
+            c->host[k].o.f.count++;
+            free(text);
+            return;
+        }
+    struct wg_found_entry *f = &c->host[c->nhost++];
+    *f = (struct wg_found_entry){.id = id, .message = text, .o = {.site = NO_SITE, .other_site = NO_SITE}};
     f->o.f = (struct wg_finding){.id = rows[id].name, .tool = rows[id].tool, .severity = rows[id].severity, .count = 1,
                                  .address = addr, .source = UINT32_MAX, .other_source = UINT32_MAX};
 }
@@ -194,10 +201,64 @@ static void memory(void *ctx, enum wg_memory_event what, uint64_t addr, uint64_t
         wg_initcheck_memory(c, what, addr, bytes, other);
 }
 
+static void place_of(void *ctx, const char *text)
+{
+    struct wg_check *c = ctx;
+    free(c->place);
+    c->place = text ? strdup(text) : NULL;
+}
+
+static void host_error(void *ctx, const char *text)
+{
+    struct wg_check *c = ctx;
+    if (c->tools & WG_TOOL_MEMCHECK)
+        wg_found_host(c, WG_FOUND_API_ERROR, 0, c->place, "%s", text);
+}
+
+static void leaks(void *ctx)
+{
+    wg_memcheck_leaks(ctx);
+}
+
+/* ---- what sites store ---- */
+static uint64_t stir(uint64_t z)
+{
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+    return z ^ z >> 31;
+}
+static void digest(struct wg_check *c, const struct wg_access *a, uint32_t mask)
+{
+    if (a->site >= c->nstored) {
+        uint32_t n = a->site + a->site / 2 + 64;
+        uint64_t *v = wg_realloc(c->stored, n * sizeof *v);
+        if (!v) {
+            c->no_memory = true;
+            return;
+        }
+        memset(v + c->nstored, 0, (n - c->nstored) * sizeof *v);
+        c->stored = v;
+        c->nstored = n;
+    }
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(m);
+        for (uint32_t k = 0; k < a->n; k++)
+            c->stored[a->site] += stir(stir(a->addr[l] - c->lo + k * a->elem) + a->value(a, l, k));
+    }
+}
+static uint64_t stored(void *ctx, uint32_t site)
+{
+    const struct wg_check *c = ctx;
+    uint64_t v = site < c->nstored ? c->stored[site] : 0;
+    return v ? (v & 0xffffffffffffull) | 1 : 0;
+}
+
 static void launch_begin(void *ctx, const struct wg_launch_event *e)
 {
     struct wg_check *c = ctx;
     c->launch = *e;
+    if (c->nstored)
+        memset(c->stored, 0, c->nstored * sizeof *c->stored);
     if (++c->serial == 0) { /* marks of 255 launches ago must not look like this one's */
         for (uint64_t k = 0; c->cells && k < c->nregions; k++) {
             free(c->cells[k]);
@@ -216,6 +277,7 @@ static void free_block(struct wg_cblock *b)
         free(b->w[k].local);
     }
     free(b->vars.v);
+    free(b->objects);
     free(b->cells);
     free(b->init);
     free(b);
@@ -224,6 +286,9 @@ static void free_block(struct wg_cblock *b)
 static void launch_end(void *ctx, wg_observed_fn put, void *sink)
 {
     struct wg_check *c = ctx;
+    for (struct wg_cblock *b = c->blocks; b; b = b->all)
+        if (!b->ended)
+            wg_synccheck_end(c, b);
     hand_over(c->found, c->nfound, put, sink);
     c->nfound = 0;
     if (c->hash)
@@ -274,7 +339,8 @@ static void *block_begin(void *ctx, const struct wg_block_event *e)
     }
     b->linear = e->linear;
     memcpy(b->ctaid, e->ctaid, sizeof b->ctaid);
-    b->broken = b->any_cta = b->any_gpu = false;
+    b->broken = b->any_cta = b->any_gpu = b->ended = false;
+    b->nobjects = 0;
     for (uint32_t k = 0; k < WARPS; k++) {
         struct wg_cwarp *w = &b->w[k];
         w->clk = w->conv = 0;
@@ -304,6 +370,8 @@ static void block_end(void *ctx, void *block)
     struct wg_cblock *b = block;
     if (!b)
         return;
+    wg_synccheck_end(c, b);
+    b->ended = true;
     b->next = c->free_blocks;
     c->free_blocks = b;
 }
@@ -332,6 +400,8 @@ static uint32_t on_access(void *ctx, void *block, uint32_t warp, const struct wg
     if (c->tools & WG_TOOL_MEMCHECK)
         keep = wg_memcheck_access(c, b, warp, a);
     see = inside(c, a, keep);
+    if (c->want_stored && a->kind != WG_ACCESS_LOAD && a->space == WG_SITE_GLOBAL)
+        digest(c, a, see);
     if (c->tools & WG_TOOL_INITCHECK && see)
         wg_initcheck_access(c, b, warp, a, see);
     if (c->tools & WG_TOOL_RACECHECK && see && !b->broken)
@@ -347,22 +417,28 @@ static void native_write(void *ctx, void *block, uint32_t warp, uint32_t lane, u
 }
 
 static void async_write(void *ctx, void *block, uint32_t warp, uint32_t lane, uint32_t site, uint64_t addr, uint32_t bytes,
-                        bool landed)
+                        enum wg_async_event what)
 {
     struct wg_check *c = ctx;
     struct wg_cblock *b = block;
     if (!b || addr + bytes > c->launch.shared_bytes)
         return;
-    if (c->tools & WG_TOOL_INITCHECK && !landed)
+    if (c->tools & WG_TOOL_SYNCCHECK && what == WG_ASYNC_LEFT)
+        wg_synccheck_left(c, b, warp, lane, site);
+    if (c->tools & WG_TOOL_INITCHECK && what == WG_ASYNC_ISSUED)
         wg_initcheck_write(c, b, warp, lane, WG_SITE_SHARED, addr, bytes);
     if (c->tools & WG_TOOL_RACECHECK && !b->broken)
-        wg_racecheck_async(c, b, warp, lane, site, addr, bytes, landed);
+        wg_racecheck_async(c, b, warp, lane, site, addr, bytes, what);
 }
 
-static void object(void *ctx, void *block, uint32_t warp, uint32_t lane, uint64_t addr, bool arrives)
+static void object(void *ctx, void *block, uint32_t warp, uint32_t lane, const struct wg_object *o)
 {
-    if (block)
-        wg_racecheck_object(ctx, block, warp, lane, addr, arrives);
+    struct wg_check *c = ctx;
+    if (!block)
+        return;
+    wg_racecheck_object(c, block, warp, lane, o);
+    if (c->tools & WG_TOOL_SYNCCHECK)
+        wg_synccheck_object(c, block, warp, lane, o);
 }
 
 static void barrier_arrive(void *ctx, void *block, uint32_t warp, const struct wg_barrier_event *e)
@@ -427,12 +503,13 @@ static void lanes_exit(void *ctx, void *block, uint32_t warp, uint32_t site, uin
     b->w[warp].exit_site = site;
 }
 
-struct wg_check *wg_check_open(unsigned tools, uint64_t lo, uint64_t end, struct wg_observer *o)
+struct wg_check *wg_check_open(unsigned tools, bool want_stored, uint64_t lo, uint64_t end, struct wg_observer *o)
 {
     struct wg_check *c = wg_calloc(1, sizeof *c);
     if (!c)
         return NULL;
     c->tools = tools;
+    c->want_stored = want_stored;
     c->lo = lo;
     c->end = end;
     c->nregions = ((end - lo) >> REGION_SHIFT) + 2;
@@ -444,6 +521,7 @@ struct wg_check *wg_check_open(unsigned tools, uint64_t lo, uint64_t end, struct
     }
     *o = (struct wg_observer){
         .ctx = c, .memory = memory, .launch_begin = launch_begin, .launch_end = launch_end, .host_findings = host_findings,
+        .place = place_of, .host_error = host_error, .leaks = leaks, .stored = stored,
         .block_begin = block_begin, .block_end = block_end, .access = on_access, .native_write = native_write, .async_write = async_write,
         .object = object,
         .barrier_arrive = barrier_arrive, .barrier_release = barrier_release, .exchange = exchange, .missing = missing,
@@ -475,7 +553,8 @@ void wg_check_close(struct wg_check *c)
     free(c->found);
     free(c->host);
     free(c->hash);
-    free(c->areas.v);
-    free(c->heap.v);
+    free(c->place);
+    free(c->stored);
+    wg_memcheck_close(c);
     free(c);
 }

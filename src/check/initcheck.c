@@ -70,7 +70,7 @@ void wg_initcheck_memory(struct wg_check *c, enum wg_memory_event what, uint64_t
     case WG_MEMORY_HOST_READ:
         n = unwritten(c, addr, bytes, &first);
         if (n)
-            wg_found_host(c, WG_FOUND_UNINITIALIZED_COPY, first,
+            wg_found_host(c, WG_FOUND_UNINITIALIZED_COPY, first, c->place,
                           "Host API uninitialized memory access: %llu of %llu bytes copied from 0x%llx were never written",
                           (unsigned long long)n, (unsigned long long)bytes, (unsigned long long)addr);
         break;

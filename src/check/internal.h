@@ -44,6 +44,14 @@ struct wg_cbarrier {
     uint32_t split_site;
 };
 
+/* An mbarrier: the last of those who asked in vain for the end of its current phase. polls 0: nobody does. */
+struct wg_cobject {
+    uint64_t addr;
+    uint32_t polls, warp, lane, site, arrive_site, pending;
+    int32_t bytes;
+    bool phase;
+};
+
 struct wg_syncvar { uint64_t key, time; uint32_t warp, vc[WARPS]; }; /* key 0: free */
 struct wg_vars { struct wg_syncvar *v; size_t n, cap; };
 
@@ -56,6 +64,9 @@ struct wg_cblock {
     uint32_t fenced_cta[WARPS], fenced_gpu[WARPS];
     bool any_cta, any_gpu;
     struct wg_vars vars;
+    struct wg_cobject *objects;
+    size_t nobjects, objects_cap;
+    bool ended;
     struct wg_cell *cells; /* shared memory */
     uint8_t *init;         /* of shared memory, a bit a byte */
     struct wg_cblock *next, *all;
@@ -64,7 +75,7 @@ struct wg_cblock {
 /* Releases of a block towards other blocks. */
 struct wg_ring { uint64_t n, time[RING]; uint32_t pub[RING][WARPS]; };
 
-struct wg_area { uint64_t base, bytes; bool freed, internal; };
+struct wg_area { uint64_t base, bytes; bool freed, internal; char *place; }; /* place: where it was made, or NULL */
 struct wg_areas { struct wg_area *v; size_t n, cap; };
 
 struct wg_found_entry {
@@ -87,6 +98,10 @@ struct wg_check {
     bool no_memory;
     struct wg_areas areas, heap;
     uint64_t heap_lo, heap_hi;
+    char *place;            /* of the host's calls now, or NULL */
+    uint64_t *stored;       /* per site of the launch: digest of what it stored; NULL: not asked for */
+    uint32_t nstored;
+    bool want_stored;
     uint8_t **init;         /* per region: written bytes, a bit each */
     struct wg_cell **cells; /* per region */
     uint64_t nregions, time;
@@ -99,8 +114,9 @@ struct wg_check {
 struct wg_who { uint32_t warp, lane; const uint32_t *ctaid; }; /* ctaid NULL: nobody */
 bool wg_found(struct wg_check *c, enum wg_found id, uint32_t site, uint32_t other, struct wg_who who, struct wg_who prev,
               uint64_t addr, enum wg_severity s, const char *fmt, ...) __attribute__((format(printf, 9, 10)));
-void wg_found_host(struct wg_check *c, enum wg_found id, uint64_t addr, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+/* The same for the host's doings; place: where, or NULL. */
+void wg_found_host(struct wg_check *c, enum wg_found id, uint64_t addr, const char *place, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
 void wg_thread_of(const struct wg_check *c, uint32_t warp, uint32_t lane, uint32_t tid[3]);
 const char *wg_space_name(unsigned space);
 const struct wg_array *wg_array_at(const struct wg_check *c, uint64_t off);
@@ -111,14 +127,16 @@ void wg_bits_set(uint8_t *bits, uint64_t at, uint64_t n, bool on);
 /* memcheck.c */
 uint32_t wg_memcheck_access(struct wg_check *c, struct wg_cblock *b, uint32_t warp, const struct wg_access *a);
 void wg_memcheck_memory(struct wg_check *c, enum wg_memory_event what, uint64_t addr, uint64_t bytes);
+void wg_memcheck_leaks(struct wg_check *c);
+void wg_memcheck_close(struct wg_check *c);
 /* racecheck.c */
 void wg_racecheck_access(struct wg_check *c, struct wg_cblock *b, uint32_t warp, const struct wg_access *a, uint32_t mask);
 void wg_racecheck_arrive(struct wg_cblock *b, uint32_t warp, uint32_t id, bool waits);
 void wg_racecheck_release(struct wg_cblock *b, uint32_t id);
 void wg_racecheck_warp(struct wg_cblock *b, uint32_t warp, uint32_t lanes, uint32_t live);
 void wg_racecheck_async(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, uint32_t site, uint64_t addr,
-                        uint32_t bytes, bool landed);
-void wg_racecheck_object(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, uint64_t addr, bool arrives);
+                        uint32_t bytes, enum wg_async_event what);
+void wg_racecheck_object(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, const struct wg_object *o);
 void wg_racecheck_fence(struct wg_cblock *b, uint32_t warp, uint8_t scope);
 void wg_racecheck_end(struct wg_check *c);
 /* initcheck.c */
@@ -132,4 +150,7 @@ void wg_synccheck_release(struct wg_check *c, struct wg_cblock *b, uint32_t id, 
 void wg_synccheck_exchange(struct wg_check *c, struct wg_cblock *b, uint32_t warp, const struct wg_exchange *e);
 void wg_synccheck_missing(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t site, uint32_t there,
                           uint32_t need, uint32_t live);
+void wg_synccheck_object(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, const struct wg_object *o);
+void wg_synccheck_left(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, uint32_t site);
+void wg_synccheck_end(struct wg_check *c, struct wg_cblock *b); /* of the block, or of the launch that stopped in it */
 #endif

@@ -21,14 +21,17 @@ static size_t above(const struct wg_areas *v, uint64_t addr)
 static void add(struct wg_check *c, struct wg_areas *v, uint64_t base, uint64_t bytes, bool internal)
 {
     size_t k = above(v, base);
+    char *place = v == &c->areas && !internal && c->place ? strdup(c->place) : NULL;
     if (k && v->v[k - 1].base == base) { /* its predecessor at this address was freed */
-        v->v[k - 1] = (struct wg_area){base, bytes, false, internal};
+        free(v->v[k - 1].place);
+        v->v[k - 1] = (struct wg_area){base, bytes, false, internal, place};
         return;
     }
     if (v->n == v->cap) {
         size_t cap = v->cap ? v->cap * 2 : 64;
         struct wg_area *p = wg_realloc(v->v, cap * sizeof *p);
         if (!p) {
+            free(place);
             c->no_memory = true;
             return;
         }
@@ -36,7 +39,7 @@ static void add(struct wg_check *c, struct wg_areas *v, uint64_t base, uint64_t 
         v->cap = cap;
     }
     memmove(v->v + k + 1, v->v + k, (v->n - k) * sizeof *v->v);
-    v->v[k] = (struct wg_area){base, bytes, false, internal};
+    v->v[k] = (struct wg_area){base, bytes, false, internal, place};
     v->n++;
 }
 
@@ -49,8 +52,29 @@ static void drop(struct wg_areas *v, uint64_t base, bool forget)
         v->v[k - 1].freed = true;
         return;
     }
+    free(v->v[k - 1].place);
     memmove(v->v + k - 1, v->v + k, (v->n - k) * sizeof *v->v);
     v->n--;
+}
+
+void wg_memcheck_close(struct wg_check *c)
+{
+    for (size_t k = 0; k < c->areas.n; k++)
+        free(c->areas.v[k].place);
+    free(c->areas.v);
+    free(c->heap.v);
+}
+
+void wg_memcheck_leaks(struct wg_check *c)
+{
+    static const char *const what[2] = {"", " on the device heap"};
+    for (int h = 0; h < 2; h++)
+        for (size_t k = 0; k < (h ? &c->heap : &c->areas)->n; k++) {
+            const struct wg_area *a = &(h ? &c->heap : &c->areas)->v[k];
+            if (!a->freed && !a->internal)
+                wg_found_host(c, WG_FOUND_LEAK, a->base, a->place, "Leaked %llu bytes at 0x%llx%s", (unsigned long long)a->bytes,
+                              (unsigned long long)a->base, what[h]);
+        }
 }
 
 void wg_memcheck_memory(struct wg_check *c, enum wg_memory_event what, uint64_t addr, uint64_t bytes)
@@ -75,10 +99,10 @@ static const char *verb(const struct wg_access *a)
     return a->kind == WG_ACCESS_LOAD ? "read" : a->kind == WG_ACCESS_STORE ? "write" : "atomic";
 }
 
-struct bad { enum wg_found id; char text[256]; };
+struct bad { enum wg_found id; const struct wg_area *area; char text[256]; };
 
 /* Where addr lies relative to the nearest allocation. */
-static void nearest(const struct wg_areas *v, uint64_t addr, uint64_t bytes, char *text, size_t n)
+static const struct wg_area *nearest(const struct wg_areas *v, uint64_t addr, uint64_t bytes, char *text, size_t n)
 {
     size_t k = above(v, addr);
     const struct wg_area *before = NULL, *after = NULL;
@@ -100,6 +124,7 @@ static void nearest(const struct wg_areas *v, uint64_t addr, uint64_t bytes, cha
                  (unsigned long long)(after->base - addr), (unsigned long long)after->base, (unsigned long long)after->bytes);
     else
         snprintf(text, n, "is out of bounds\nand there is no allocation");
+    return before ? before : after;
 }
 
 static bool global_bad(const struct wg_check *c, uint64_t a, uint64_t bytes, struct bad *x)
@@ -107,16 +132,19 @@ static bool global_bad(const struct wg_check *c, uint64_t a, uint64_t bytes, str
     const struct wg_areas *v = a >= c->heap_lo && a < c->heap_hi ? &c->heap : &c->areas;
     size_t k = above(v, a);
     const struct wg_area *p = k ? &v->v[k - 1] : NULL;
-    if (p && !p->freed && a - p->base < p->bytes && bytes <= p->bytes - (a - p->base)) {
-        if (!(a & (bytes - 1)))
-            return false;
+    bool starts = p && !p->freed && a - p->base < p->bytes;
+    if (starts && !(a & (bytes - 1)) && bytes <= p->bytes - (a - p->base))
+        return false;
+    if (starts && a & (bytes - 1)) { /* that comes first on a device, wherever the access ends */
         x->id = WG_FOUND_MISALIGNED;
+        x->area = p;
         snprintf(x->text, sizeof x->text, "is misaligned\nand is inside the nearest allocation at 0x%llx of size %llu bytes",
                  (unsigned long long)p->base, (unsigned long long)p->bytes);
         return true;
     }
     if (p && p->freed && a - p->base < p->bytes) {
         x->id = WG_FOUND_USE_AFTER_FREE;
+        x->area = p;
         snprintf(x->text, sizeof x->text, "is in memory that was freed\nand is %llu bytes inside the freed allocation at "
                                           "0x%llx of size %llu bytes",
                  (unsigned long long)(a - p->base), (unsigned long long)p->base, (unsigned long long)p->bytes);
@@ -128,7 +156,7 @@ static bool global_bad(const struct wg_check *c, uint64_t a, uint64_t bytes, str
         snprintf(x->text, sizeof x->text, "is out of bounds\nand is no address of device memory");
     } else {
         x->id = WG_FOUND_OUT_OF_BOUNDS;
-        nearest(v, a, bytes, x->text, sizeof x->text);
+        x->area = nearest(v, a, bytes, x->text, sizeof x->text);
     }
     return true;
 }
@@ -179,7 +207,7 @@ uint32_t wg_memcheck_access(struct wg_check *c, struct wg_cblock *b, uint32_t wa
     for (uint32_t m = a->mask; m; m &= m - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(m);
         uint64_t x = a->addr[l];
-        struct bad bad;
+        struct bad bad = {.area = NULL};
         bool wrong = a->space == WG_SITE_SHARED  ? shared_bad(c, a, x, bytes, &bad)
                      : a->space == WG_SITE_LOCAL ? local_bad(a, x, bytes, &bad)
                                                  : global_bad(c, x, bytes, &bad);
@@ -189,8 +217,10 @@ uint32_t wg_memcheck_access(struct wg_check *c, struct wg_cblock *b, uint32_t wa
         }
         struct wg_who who = {warp, l, b->ctaid};
         wg_found(c, bad.id, a->site, NO_SITE, who, (struct wg_who){0}, x, WG_SEVERITY_ERROR,
-                 "Invalid __%s__ %s of size %llu bytes\nAddress 0x%llx %s", wg_space_name(a->space), verb(a),
-                 (unsigned long long)bytes, (unsigned long long)x, bad.text);
+                 "Invalid __%s__ %s of size %llu bytes\nAddress 0x%llx %s%s%s", wg_space_name(a->space), verb(a),
+                 (unsigned long long)bytes, (unsigned long long)x, bad.text,
+                 bad.area && bad.area->place ? "\nAllocated by\n" : "",
+                 bad.area && bad.area->place ? bad.area->place : "");
     }
     return keep;
 }

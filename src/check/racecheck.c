@@ -223,29 +223,39 @@ struct hit {
     uint32_t warp, lane, word; /* word: offset in the lane's access, bytes */
 };
 
+static uint64_t word_of(const struct hit *h) { return (h->a->addr[h->lane] & ~3ull) + h->word; }
+
+/* What a lane is about to store to the word, and what it holds now; only the bytes that are set in `bytes`. */
+static uint32_t incoming(const struct hit *h, uint32_t lane, uint8_t bytes)
+{
+    const struct wg_access *a = h->a;
+    uint32_t v = 0;
+    for (uint32_t k = 0; k < 4; k++) {
+        uint64_t off = word_of(h) + k - a->addr[lane];
+        if (bytes >> k & 1 && off < (uint64_t)a->elem * a->n)
+            v |= (uint32_t)(a->value(a, lane, (unsigned)(off / a->elem)) >> 8 * (off % a->elem) & 0xff) << 8 * k;
+    }
+    return v;
+}
+static uint32_t current(const struct hit *h, uint8_t bytes)
+{
+    uint32_t v = 0;
+    for (uint32_t k = 0; k < 4; k++)
+        if (bytes >> k & 1)
+            v |= (uint32_t)(h->a->space == WG_SITE_SHARED ? (uint8_t)h->a->shared[word_of(h) + k]
+                                                          : *(const uint8_t *)(word_of(h) + k))
+                 << 8 * k;
+    return v;
+}
+
 /* Is what a lane is about to store to the word what it, or the lane before it, has put there already? */
 static bool same_value(const struct hit *h, const struct wg_mark *p, const struct wg_mark *n)
 {
-    const struct wg_access *a = h->a;
-    if (a->kind != WG_ACCESS_STORE || p->flags & MARK_ATOMIC)
+    if (h->a->kind != WG_ACCESS_STORE || p->flags & MARK_ATOMIC)
         return false;
-    uint8_t mine[4] = {0}, theirs[4] = {0};
     bool step = p->site == n->site && p->thread / LANES == n->thread / LANES && p->ts == n->ts && p->block == n->block;
-    for (uint32_t k = 0; k < 4; k++) {
-        uint32_t off = ((uint32_t)h->a->addr[h->lane] & ~3u) + h->word + k - (uint32_t)h->a->addr[h->lane];
-        if (!(n->bytes >> k & 1))
-            continue;
-        mine[k] = (uint8_t)(a->value(a, h->lane, off / a->elem) >> 8 * (off % a->elem));
-        if (step)
-            theirs[k] = (uint8_t)(a->value(a, p->thread % LANES, off / a->elem) >> 8 * (off % a->elem));
-        else
-            theirs[k] = a->space == WG_SITE_SHARED ? (uint8_t)a->shared[a->addr[h->lane] + off]
-                                                   : *(const uint8_t *)(a->addr[h->lane] + off);
-    }
-    for (uint32_t k = 0; k < 4; k++)
-        if (n->bytes & p->bytes & (1u << k) && mine[k] != theirs[k])
-            return false;
-    return true;
+    uint8_t both = n->bytes & p->bytes;
+    return incoming(h, h->lane, both) == (step ? incoming(h, p->thread % LANES, both) : current(h, both));
 }
 
 static void block_of(const struct wg_check *c, uint64_t linear, uint32_t ctaid[3])
@@ -261,7 +271,7 @@ static __attribute__((noinline, cold)) void report(const struct hit *h, const st
     struct wg_check *c = h->c;
     static const char *const access[2] = {"Read", "Write"};
     bool shared = h->a->space == WG_SITE_SHARED, same_warp = p->block == n->block && p->thread / LANES == n->thread / LANES;
-    uint64_t addr = (h->a->addr[h->lane] & ~3ull) + h->word;
+    uint64_t addr = word_of(h);
     enum wg_found id = shared ? WG_FOUND_RACE_SHARED : WG_FOUND_RACE_GLOBAL;
     enum wg_severity s = WG_SEVERITY_ERROR;
     if (both_strong(p, n)) {
@@ -285,13 +295,16 @@ static __attribute__((noinline, cold)) void report(const struct hit *h, const st
     struct wg_who wp = {p->thread / LANES, p->thread % LANES, other}, wn = {h->warp, h->lane, h->b->ctaid};
     bool swap = (p_write && !n_write) || (p_write == n_write && p->site < n->site); /* the write, or the lower, first */
     uint32_t s1 = swap ? p->site : n->site, s2 = swap ? n->site : p->site;
-    char place[128];
+    char place[128], values[80] = "";
+    if (n_write && h->a->kind == WG_ACCESS_STORE && h->a->value)
+        snprintf(values, sizeof values, "\nCurrent Value : 0x%x, Incoming Value : 0x%x", current(h, n->bytes),
+                 incoming(h, h->lane, n->bytes));
     if (arr)
         snprintf(place, sizeof place, "%.64s + %llu bytes", arr->name, (unsigned long long)(addr - arr->offset));
     else
         snprintf(place, sizeof place, "0x%llx", (unsigned long long)addr);
     wg_found(c, id, s1, s2, swap ? wp : wn, swap ? wn : wp, addr, s,
-             "Race reported between %s access and %s access to __%s__ %s%s\n%s: the %s came second%s",
+             "Race reported between %s access and %s access to __%s__ %s%s\n%s: the %s came second%s%s",
              access[swap ? p_write : n_write], access[swap ? n_write : p_write], shared ? "shared" : "global", place,
              id == WG_FOUND_ATOMIC_SCOPE     ? ", atomic only within each block"
              : id == WG_FOUND_RACE_SAME_VALUE ? ", of the same value"
@@ -300,7 +313,8 @@ static __attribute__((noinline, cold)) void report(const struct hit *h, const st
              p->flags & MARK_FLYING  ? "; the asynchronous copy had not been waited for"
              : same_warp             ? "; both by one warp, without __syncwarp between"
              : p->block == n->block ? "; by different warps of one block"
-                                    : "; by different blocks");
+                                    : "; by different blocks",
+             values);
 }
 
 static void test(const struct hit *h, const struct wg_mark *p, const struct wg_mark *n, bool p_write, bool n_write)
@@ -382,8 +396,10 @@ void wg_racecheck_access(struct wg_check *c, struct wg_cblock *b, uint32_t warp,
 
 /* A copy is a write from its issue until it has been waited for: whoever touches the word in between races with it. */
 void wg_racecheck_async(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, uint32_t site, uint64_t addr,
-                        uint32_t bytes, bool landed)
+                        uint32_t bytes, enum wg_async_event what)
 {
+    if (what == WG_ASYNC_LEFT)
+        return; /* it lands some time: in flight for everybody else */
     struct wg_mark n = {.ts = b->w[warp].clk, .block = (uint32_t)b->linear, .site = site & 0xffffffu, .launch = c->serial,
                         .thread = (uint16_t)(warp * LANES + lane), .bytes = 15, .flags = MARK_FLYING};
     uint64_t lanes[LANES] = {0};
@@ -392,7 +408,7 @@ void wg_racecheck_async(struct wg_check *c, struct wg_cblock *b, uint32_t warp, 
     struct hit h = {c, b, &a, warp, lane, 0};
     for (; h.word < bytes; h.word += 4) {
         struct wg_cell *cell = &b->cells[(addr + h.word) >> 2];
-        if (landed) {
+        if (what == WG_ASYNC_LANDED) {
             if (cell->w.flags & MARK_FLYING && cell->w.thread == n.thread && cell->w.block == n.block) {
                 cell->w.flags = 0;
                 cell->w.ts = n.ts;
@@ -408,15 +424,15 @@ void wg_racecheck_async(struct wg_check *c, struct wg_cblock *b, uint32_t warp, 
 }
 
 /* An mbarrier hands on what its arrivals have done to those who wait for its phase. */
-void wg_racecheck_object(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, uint64_t addr, bool arrives)
+void wg_racecheck_object(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, const struct wg_object *o)
 {
     uint64_t lanes[LANES] = {0};
-    lanes[lane] = addr;
+    lanes[lane] = o->addr;
     struct wg_access a = {.space = WG_SITE_SHARED, .addr = lanes, .release = true, .scope = WG_ACCESS_CTA};
-    if (arrives)
-        release(c, b, warp, &a, 1u << lane);
-    else
+    if (o->what == WG_OBJECT_PASSED)
         acquire(c, b, warp, &a, 1u << lane);
+    else if (o->what != WG_OBJECT_NOT_YET)
+        release(c, b, warp, &a, 1u << lane);
 }
 
 void wg_racecheck_end(struct wg_check *c)

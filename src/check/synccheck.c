@@ -97,3 +97,71 @@ void wg_synccheck_missing(struct wg_check *c, struct wg_cblock *b, uint32_t warp
              "here: they wait elsewhere",
              need, need & live & ~there);
 }
+
+/* ---- mbarriers and asynchronous copies ---- */
+enum { POLLS = 8 }; /* so many looks in vain are a wait; fewer may be a peek on the way to other work */
+
+static struct wg_cobject *object_at(struct wg_check *c, struct wg_cblock *b, uint64_t addr)
+{
+    for (size_t k = 0; k < b->nobjects; k++)
+        if (b->objects[k].addr == addr)
+            return &b->objects[k];
+    if (b->nobjects == b->objects_cap) {
+        size_t cap = b->objects_cap ? b->objects_cap * 2 : 8;
+        struct wg_cobject *v = wg_realloc(b->objects, cap * sizeof *v);
+        if (!v) {
+            c->no_memory = true;
+            return NULL;
+        }
+        b->objects = v;
+        b->objects_cap = cap;
+    }
+    struct wg_cobject *x = &b->objects[b->nobjects++];
+    *x = (struct wg_cobject){.addr = addr, .arrive_site = NO_SITE};
+    return x;
+}
+
+void wg_synccheck_object(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, const struct wg_object *o)
+{
+    struct wg_cobject *x = object_at(c, b, o->addr);
+    if (!x)
+        return;
+    if (o->what == WG_OBJECT_INIT || o->what == WG_OBJECT_INVAL || o->phase != x->phase) {
+        x->polls = 0;
+        x->arrive_site = NO_SITE;
+    }
+    x->phase = o->phase;
+    x->pending = o->pending;
+    x->bytes = o->bytes;
+    if (o->what == WG_OBJECT_ARRIVE)
+        x->arrive_site = o->site;
+    if (o->what != WG_OBJECT_NOT_YET)
+        return;
+    if (x->polls < POLLS)
+        x->polls++;
+    x->site = o->site;
+    x->warp = warp;
+    x->lane = lane;
+}
+
+void wg_synccheck_left(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, uint32_t site)
+{
+    wg_found(c, WG_FOUND_ASYNC_NOT_AWAITED, site, NO_SITE, (struct wg_who){warp, lane, b->ctaid}, nobody, 0, WG_SEVERITY_INFO,
+             "Asynchronous copy still on its way when its thread exits");
+}
+
+void wg_synccheck_end(struct wg_check *c, struct wg_cblock *b)
+{
+    for (size_t k = 0; k < b->nobjects; k++) {
+        const struct wg_cobject *x = &b->objects[k];
+        if (x->polls < POLLS || b->broken)
+            continue;
+        const struct wg_array *arr = wg_array_at(c, x->addr);
+        wg_found(c, WG_FOUND_MBARRIER_INCOMPLETE, x->site, x->arrive_site, (struct wg_who){x->warp, x->lane, b->ctaid}, nobody,
+                 x->addr, WG_SEVERITY_ERROR,
+                 "Barrier error detected. mbarrier phase never completes\nThe mbarrier at __shared__ 0x%llx%s%.64s still needs "
+                 "%u arrivals and %d bytes",
+                 (unsigned long long)x->addr, arr ? " in " : "", arr ? arr->name : "", x->pending, (int)x->bytes);
+    }
+    b->nobjects = 0;
+}

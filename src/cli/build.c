@@ -33,6 +33,7 @@ struct build {
     sigset_t mask;        /* as it was before */
     char *dir, *program;
     char sm[16];
+    char cccl[4096];      /* folder of Thrust, CUB and libcu++, where a toolkit is; "" */
     char *err;
     size_t errn;
     enum wg_status status;
@@ -104,12 +105,19 @@ static void cuda_args(struct build *b, struct job *j, bool device)
         "cuda_runtime.h", "-Wno-unknown-cuda-version", "-Wno-pass-failed",
         /* the release decides the launch call that clang makes; 11.0 is the one that every clang from 14 on knows */
         "-Xclang", "-target-sdk-version=11.0",
+        /* nvcc takes "f(...)" where nothing calls it; C++ libraries declare such functions to ask about types */
+        "-Xclang", "-fcuda-allow-variadic-functions",
     };
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         wg_args_add(&j->argv, common[i]);
     wg_args_addf(&j->argv, "--cuda-gpu-arch=%s", b->sm);
     wg_args_add(&j->argv, "-isystem");
     wg_args_add(&j->argv, b->o->include);
+    if (*b->cccl) { /* its small float types need headers of the toolkit that we have no counterpart of */
+        wg_args_add(&j->argv, "-isystem");
+        wg_args_add(&j->argv, b->cccl);
+        wg_args_add(&j->argv, "-DCCCL_DISABLE_NVFP8_SUPPORT");
+    }
     wg_args_add(&j->argv, device ? "--cuda-device-only" : "--cuda-host-only");
     if (device) {
         wg_args_add(&j->argv, "-S");
@@ -122,6 +130,8 @@ static void cuda_args(struct build *b, struct job *j, bool device)
         wg_args_addf(&j->argv, "+ptx%u", wg_compiler_ptx(&b->compiler));
     } else {
         wg_args_add(&j->argv, "-O1"); /* quick to compile; -O in the options comes later and wins */
+        wg_args_add(&j->argv, "-fwrapv"); /* checks on the host that overflow hold with nvcc's host compiler, by luck */
+        wg_args_add(&j->argv, "-gline-tables-only"); /* findings name the host's calls */
         wg_args_add(&j->argv, "-c");
         wg_args_add(&j->argv, "-Xclang");
         wg_args_add(&j->argv, "-fcuda-include-gpubinary");
@@ -193,7 +203,7 @@ static void plan_link(struct build *b)
             wg_args_add(&j->argv, b->o->sources[i]);
     for (size_t i = 0; i < b->options.link.n; i++) { /* ours stands in for both names of the runtime */
         const char *a = b->options.link.v[i];
-        if (strcmp(a, "-lcudart") && strcmp(a, "-lcudart_static") && strcmp(a, "-lcudadevrt"))
+        if (strcmp(a, "-lcudart") && strcmp(a, "-lcudart_static") && strcmp(a, "-lcudadevrt") && strcmp(a, "-lcuda"))
             wg_args_add(&j->argv, a);
     }
     wg_args_add(&j->argv, b->o->library);
@@ -208,6 +218,8 @@ static void plan_nvcc(struct build *b)
     wg_args_add(&j->argv, "-cudart");
     wg_args_add(&j->argv, "shared"); /* a static runtime could not be replaced */
     wg_args_add(&j->argv, "-lineinfo");
+    wg_args_add(&j->argv, "-Xcompiler");
+    wg_args_add(&j->argv, "-g1"); /* findings name the host's calls */
     for (size_t i = 0; i < b->o->nargs; i++)
         arch = arch || wg_is_arch_option(b->o->args[i]);
     if (!arch)
@@ -389,6 +401,35 @@ static void show(const struct build *b)
     fflush(messages(b));
 }
 
+/* "fatal error: 'cub/cub.cuh' file not found": what that library is, and what can be done. */
+static void explain(struct build *b)
+{
+    enum kind { HEADERS, GPU };
+    static const struct { const char *header, *library; enum kind kind; } known[] = {
+#define WG_LIBRARY(header, library, kind) {header, library, kind},
+#include "cli/libraries.def"
+#undef WG_LIBRARY
+    };
+    for (size_t i = 0; i < b->njobs; i++) {
+        size_t n;
+        char *text = b->jobs[i].log && b->jobs[i].status ? slurp(b->jobs[i].log, &n) : NULL;
+        const char *end = text ? strstr(text, "' file not found") : NULL, *name = end;
+        while (name && name > text && name[-1] != '\'')
+            name--;
+        for (size_t k = 0; name && k < sizeof known / sizeof *known; k++) {
+            const size_t len = strlen(known[k].header), used = strlen(b->err);
+            if ((size_t)(end - name) < len || strncmp(name, known[k].header, len) != 0 || used >= b->errn)
+                continue;
+            snprintf(b->err + used, b->errn - used,
+                     known[k].kind == GPU ? "; %s has kernels of its own as machine code, which cannot be run here"
+                                          : "; %s is not installed: it comes with the CUDA toolkit, or give its folder with --build-arg=-I...", known[k].library);
+            free(text);
+            return;
+        }
+        free(text);
+    }
+}
+
 /* ---- the whole ------------------------------------------------------------------------------------------------ */
 static void remove_folder(const char *dir, const char *keep)
 {
@@ -400,6 +441,43 @@ static void remove_folder(const char *dir, const char *keep)
         closedir(d);
     if (!keep)
         rmdir(dir);
+}
+
+/* clang's own OpenMP library is a package of its own. Without it the calls go to GCC's and the pragmas to nobody,
+ * so that host regions run on one thread; the device code is not concerned. */
+static void check_openmp(struct build *b)
+{
+    char path[4096] = "";
+    struct wg_clang_options *o = &b->options;
+    bool asked = false;
+    for (size_t i = 0; i < o->host.n; i++)
+        asked |= !strcmp(o->host.v[i], "-fopenmp");
+    if (!asked || (wg_proc_read((char *[]){b->compiler.path, "-print-file-name=libomp.so", NULL}, path, sizeof path) &&
+                   *path == '/'))
+        return;
+    struct wg_args *const lists[] = {&o->host, &o->link};
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < lists[k]->n; i++)
+            if (!strcmp(lists[k]->v[i], "-fopenmp")) {
+                free(lists[k]->v[i]);
+                lists[k]->v[i] = strdup(k ? "-lgomp" : "-Wno-source-uses-openmp");
+            }
+    wg_args_add(&o->both, "-idirafter");
+    wg_args_addf(&o->both, "%s/wg/openmp", b->o->include);
+    fprintf(messages(b), "warpgrind: clang's OpenMP library (libomp) is not installed: host code runs its parallel regions "
+                         "on one thread\n");
+}
+
+/* Thrust, CUB and libcu++ are source that clang can read, when somebody has installed it. */
+static void find_cccl(struct build *b)
+{
+    const char *const roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda", "/opt/cuda"};
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        snprintf(b->cccl, sizeof b->cccl, "%s/include/cccl", roots[i] ? roots[i] : "");
+        if (roots[i] && !access(b->cccl, R_OK))
+            return;
+    }
+    *b->cccl = 0;
 }
 
 static enum wg_status check(struct build *b)
@@ -418,6 +496,8 @@ static enum wg_status check(struct build *b)
         return fail(b, WG_INVALID, "%s: a whole program is built here; the option does not fit", b->options.bad);
     if (b->compiler.kind == WG_COMPILER_NVCC)
         return WG_OK;
+    check_openmp(b);
+    find_cccl(b);
     if (!o->include || !o->library)
         return fail(b, WG_INVALID, "clang needs our CUDA headers and runtime library");
     size_t units = 0;
@@ -477,6 +557,8 @@ static void compile(struct build *b)
     if (!b->status)
         run(b, last, b->njobs);
     show(b);
+    if (b->status == WG_PARSE)
+        explain(b);
 }
 
 enum wg_status wg_build(const struct wg_build_options *o, struct wg_built *out, char *err, size_t n)

@@ -31,6 +31,7 @@ struct wg_cli {
     bool help, version;   /* --help, --version were given */
 };
 enum wg_cli_command { WG_CLI_P = 1, WG_CLI_X = 2, WG_CLI_R = 4, WG_CLI_N = 8, WG_CLI_F = 16, WG_CLI_C = 32,
+                      WG_CLI_M = 4096, /* whatever shows launches: pages in Nsight Compute's form */
                       WG_CLI_D = 64 /* not a command: a detail that the first screen of help leaves out */,
                       WG_CLI_H = 128, WG_CLI_G = 256, WG_CLI_L = 512, WG_CLI_A = 1024 };
 
@@ -46,8 +47,6 @@ bool wg_cli_number(const char *s, uint64_t *out);
 /* The word of a list that is closest to s, or NULL when none is close. */
 const char *wg_cli_nearest(const char *s, const char *const *words, size_t n);
 
-/* A copy of p that holds only the launches asked for. v must hold p->nlaunches + 1. */
-struct wg_profile wg_cli_select(const struct wg_cli *o, const struct wg_profile *p, struct wg_launch_result *v);
 /* output.c. Judges --fail-if and --baseline on the launches asked for and writes the files of --write. process: number and
  * whether it is the first of several; 0 and true when there is one. WG_EXIT_GATE when something failed. */
 int wg_cli_gate(const struct wg_cli *o, const struct wg_profile *p, long process, bool first);
@@ -58,6 +57,21 @@ bool wg_cli_gate_check(const struct wg_cli *o);
 char *wg_cli_numbered(const char *pattern, long process, bool first);
 /* Writes the report of p as the options ask: to log_file, else to `out`. Returns an exit code. */
 int wg_cli_report(const struct wg_cli *o, const struct wg_profile *p, FILE *out);
+/* pages.c. Whether a page in Nsight Compute's form was asked for, and which: false after a message when the command line
+ * names no such metric, section, set or page. Everything lives in the arena. */
+struct wg_ncu_style;
+bool wg_cli_wants_page(const struct wg_cli *o);
+struct wg_arena;
+bool wg_cli_page(const struct wg_cli *o, struct wg_arena *a, struct wg_ncu_style *style);
+/* The same check alone, before a program is started for nothing. */
+bool wg_cli_page_check(const struct wg_cli *o);
+/* --query-metrics, --list-sections, ...: prints what was asked for; -1 when none was. */
+int wg_cli_list(const struct wg_cli *o);
+/* launches.c. A copy of p that holds only the launches asked for. v must hold p->nlaunches + 1. */
+struct wg_profile wg_cli_select(const struct wg_cli *o, const struct wg_profile *p, struct wg_launch_result *v);
+int wg_cli_none_selected(const struct wg_cli *o, const struct wg_profile *p); /* says so; WG_EXIT_USAGE */
+/* False after a message when --kernel-name and the like are not understood: asked before wg_cli_select. */
+bool wg_cli_launches_check(const struct wg_cli *o);
 /* cmd_check.c. Reads --tool, --schedule and the like into bits of enum wg_tool; false after a message. */
 bool wg_cli_tools(const struct wg_cli *o, unsigned *tools);
 /* What --model, --cache-control and --sample ask for; false after a message. */

@@ -10,7 +10,8 @@
 static int print(const struct wg_cli *o, const struct wg_compare *c, FILE *out)
 {
     const char *how = o->format ? o->format : "text", *no = getenv("NO_COLOR");
-    bool color = o->color && strcmp(o->color, "auto") ? !strcmp(o->color, "always") : isatty(fileno(out)) && !(no && *no);
+    bool color =
+        o->color && strcmp(o->color, "auto") ? !strcmp(o->color, "always") : isatty(fileno(out)) && !(no && *no);
     enum wg_status s = !strcmp(how, "markdown") ? wg_compare_markdown(c, out)
                        : !strcmp(how, "html")   ? wg_html_diff(c, out)
                                                 : wg_compare_print(c, color, o->verbose, out);

@@ -20,6 +20,8 @@ static int open_shown(const struct wg_cli *o, const char *path, struct wg_arena 
 {
     char err[512];
     *s = (struct shown){0};
+    if (!wg_cli_launches_check(o))
+        return WG_EXIT_USAGE;
     if (wg_profile_read(path, &s->p, err, sizeof err) != WG_OK)
         return wg_cli_error(WG_EXIT_INPUT, "%s", err);
     s->chosen = calloc(s->p->nlaunches + 1, sizeof *s->chosen);
@@ -27,7 +29,7 @@ static int open_shown(const struct wg_cli *o, const char *path, struct wg_arena 
         return wg_cli_error(WG_EXIT_OUTPUT, "out of memory");
     s->q = wg_cli_select(o, s->p, s->chosen);
     if (!s->q.nlaunches && s->p->nlaunches)
-        return wg_cli_error(WG_EXIT_USAGE, "none of the %zu launches is selected", s->p->nlaunches);
+        return wg_cli_none_selected(o, s->p);
     return wg_view_open(&s->q, true, a, &s->v) == WG_OK ? WG_EXIT_OK : wg_cli_error(WG_EXIT_OUTPUT, "out of memory");
 }
 
@@ -99,7 +101,11 @@ int wg_cmd_advise(const struct wg_cli *o)
 }
 
 /* ---- charts as files ------------------------------------------------------------------------------------------ */
-struct plots { const char *dir; int code; size_t n; };
+struct plots {
+    const char *dir;
+    int code;
+    size_t n;
+};
 
 static FILE *start(struct plots *p, char **path, const char *name)
 {
@@ -164,7 +170,8 @@ int wg_cmd_plot(const struct wg_cli *o)
     for (size_t k = 0; !p.code && k < s.v.n; k++)
         plot_kernel(&p, &s.v, k);
     if (!p.code && !p.n)
-        wg_cli_error(0, "nothing to draw: no registers are known, no access wastes anything, no arithmetic was counted");
+        wg_cli_error(0,
+                     "nothing to draw: no registers are known, no access wastes anything, no arithmetic was counted");
     wg_arena_free(&a);
     close_shown(&s);
     return p.code;

@@ -1,15 +1,19 @@
 /* cmd_program.c - runs a CUDA program with our runtime library in it, then shows the profile it left. */
 #include "cli/build.h"
 #include "cli/cli.h"
+#include "cli/frames.h"
+#include "cli/runs.h"
 #include "model/gpus.h"
 #include "shim/env.h"
 #include "shim/inspect.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,9 +30,14 @@ struct started {
     const char *include;   /* folder of our CUDA headers; perhaps `moved` */
     unsigned tools;        /* bits of enum wg_tool */
     enum wg_schedule schedule;
+    bool again;            /* not the first of several runs: only its findings are wanted */
     uint64_t seed, errors; /* errors: findings of that severity so far */
     bool gate;             /* a condition of --fail-if was met, or the baseline was better */
     struct wg_built built; /* of a .cu; zero otherwise */
+    struct wg_arena arena;
+    const struct wg_gpu *gpu;
+    const char *device;       /* --device; a device file by its full path, for the program may change folders */
+    bool follow;           /* --trace-children=yes */
     char preload[4096 + 128]; /* what must be loaded first, or "" */
 };
 
@@ -55,19 +64,44 @@ static bool find_library(struct started *s)
     return !access(WG_INSTALLED "/" OUR_LIBRARY, R_OK);
 }
 
+/* Of the words for the compiler, those that name further sources or objects: with one of their endings and no option,
+ * nor the file of an option before them. */
+static bool is_source(const struct wg_many *words, size_t i)
+{
+    static const char *const endings[] = {".cu", ".cpp", ".cc", ".cxx", ".C", ".c", ".o", ".a", ".so"};
+    const char *w = words->v[i], *dot = strrchr(w, '.');
+    if (*w == '-' || !dot || (i && !strcmp(words->v[i - 1], "-include")))
+        return false;
+    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++)
+        if (!strcmp(dot, endings[k]))
+            return true;
+    return false;
+}
+
 static int build(struct started *s, const char *source)
 {
     const struct wg_cli *o = s->o;
     char library[sizeof s->lib + 32], err[1024] = "", sm[32] = "";
-    const struct wg_gpu *gpu = wg_gpu_find(o->device ? o->device : "H200");
     snprintf(library, sizeof library, "%s/" OUR_LIBRARY, s->lib);
-    if (gpu)
-        snprintf(sm, sizeof sm, "sm_%u%u", gpu->cc->major, gpu->cc->minor);
-    const struct wg_build_options opt = {.size = sizeof opt, .compiler = o->compiler, .sources = &source, .nsources = 1,
-                                         .args = o->build_arg.v, .nargs = o->build_arg.n, .include = s->include,
-                                         .library = library, .sm = *sm ? sm : NULL};
-    enum wg_status e = wg_build(&opt, &s->built, err, sizeof err);
-    return e == WG_OK ? WG_EXIT_OK : wg_cli_error(WG_EXIT_INPUT, "%s", err);
+    snprintf(sm, sizeof sm, "sm_%u%u", s->gpu->cc->major, s->gpu->cc->minor);
+    const char **sources = calloc(o->build_arg.n + 1, sizeof *sources), **args = calloc(o->build_arg.n + 1, sizeof *args);
+    size_t nsources = 0, nargs = 0;
+    enum wg_status e = sources && args ? WG_OK : WG_NO_MEMORY;
+    if (e == WG_OK) {
+        sources[nsources++] = source;
+        for (size_t i = 0; i < o->build_arg.n; i++)
+            if (is_source(&o->build_arg, i))
+                sources[nsources++] = o->build_arg.v[i];
+            else
+                args[nargs++] = o->build_arg.v[i];
+        const struct wg_build_options opt = {.size = sizeof opt, .compiler = o->compiler, .sources = sources,
+                                             .nsources = nsources, .args = args, .nargs = nargs, .include = s->include,
+                                             .library = library, .sm = sm};
+        e = wg_build(&opt, &s->built, err, sizeof err);
+    }
+    free(sources);
+    free(args);
+    return e == WG_OK ? WG_EXIT_OK : wg_cli_error(WG_EXIT_INPUT, "%s", e == WG_NO_MEMORY ? "out of memory" : err);
 }
 
 static bool prepend(const char *name, const char *value, char separator)
@@ -92,9 +126,10 @@ static bool environment(const struct started *s)
         if (s->tools >> k & 1)
             snprintf(tools + strlen(tools), sizeof tools - strlen(tools), "%s%s", *tools ? "," : "", names[k]);
     snprintf(profile, sizeof profile, "%s/%%p.wgprof", s->dir);
-    struct wg_env e = {.profile = profile, .device = (char *)o->device,
+    struct wg_env e = {.profile = profile, .device = (char *)s->device,
                        .compiler = s->built.program ? (char *)s->built.compiler : NULL, .jobs = o->jobs,
                        .tools = *tools ? tools : NULL, .seed = s->seed,
+                       .leaks = o->leak_check && !strcmp(o->leak_check, "full"), .stored = o->runs > 1,
                        .schedule = s->schedule ? (char *)schedules[s->schedule] : NULL, .no_counters = o->no_counters, .as_written = o->as_written, .ptxas = o->ptxas ? (char *)o->ptxas : "auto", .any_block_order = o->any_block_order,
                        .models = s->models, .keep_caches = s->keep, .sample_level = s->level,
                        .progress = !o->quiet && isatty(STDERR_FILENO)};
@@ -120,6 +155,12 @@ static int start(const struct started *s, const char *path, char **argv)
     pid_t pid = fork();
     if (!pid) {
         close(report[0]);
+        if (s->o->runs > 1) /* so that pointers in what is stored are the same in every run */
+            personality(ADDR_NO_RANDOMIZE);
+        if (s->again) {
+            int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+            dup2(null, STDOUT_FILENO);
+        }
         if (fcntl(report[1], F_SETFD, FD_CLOEXEC) != -1 && environment(s))
             execvp(path, argv);
         e = errno;
@@ -201,15 +242,52 @@ static char *command_line(const struct wg_many *words)
     return s;
 }
 
-static int show(struct started *s, long pid, bool first)
+/* How run k of several takes turns: as asked first, then finely from the last warp on, then at random. */
+static void schedule_of(const struct started *s, uint64_t k, enum wg_schedule *how, uint64_t *seed, char *text, size_t n)
 {
-    const struct wg_cli *o = s->o;
+    static const char *const names[] = {"round-robin", "random", "adversarial"};
+    *how = k == 0 ? s->schedule : k == 1 && s->schedule != WG_SCHEDULE_ADVERSARIAL ? WG_SCHEDULE_ADVERSARIAL : WG_SCHEDULE_RANDOM;
+    *seed = s->seed + k;
+    if (*how == WG_SCHEDULE_RANDOM)
+        snprintf(text, n, "random:%" PRIu64, *seed);
+    else
+        snprintf(text, n, "%s", names[*how]);
+}
+
+static struct wg_profile *read_profile(const struct started *s, long pid)
+{
     char path[128], err[512];
-    struct wg_profile *p;
+    struct wg_profile *p = NULL;
     snprintf(path, sizeof path, "%s/%ld.wgprof", s->dir, pid);
     if (wg_profile_read(path, &p, err, sizeof err) != WG_OK)
-        return wg_cli_error(WG_EXIT_OUTPUT, "%s", err);
+        wg_cli_error(0, "%s", err);
+    return p;
+}
+
+/* others: the same process in the later runs, 0 where it has none. */
+static int show(struct started *s, long pid, bool first, const long *others)
+{
+    const struct wg_cli *o = s->o;
+    char err[512], how[2][64];
+    struct wg_profile *p = read_profile(s, pid), **later = calloc(o->runs + 1, sizeof *later);
+    struct wg_frames frames = {0};
+    struct wg_runs runs = {0};
+    if (!p || !later) {
+        wg_profile_free(p);
+        free(later);
+        return p ? wg_cli_error(WG_EXIT_OUTPUT, "out of memory") : WG_EXIT_OUTPUT;
+    }
     int code = WG_EXIT_OK;
+    for (uint64_t k = 1; others && k < o->runs; k++) {
+        enum wg_schedule sched;
+        uint64_t seed;
+        schedule_of(s, 0, &sched, &seed, how[0], sizeof *how);
+        schedule_of(s, k, &sched, &seed, how[1], sizeof *how);
+        later[k] = others[k] ? read_profile(s, others[k]) : NULL;
+        if (later[k] && !wg_runs_merge(&runs, p, later[k], how[0], how[1]))
+            code = wg_cli_error(WG_EXIT_OUTPUT, "out of memory");
+    }
+    wg_frames_name(&frames, p);
     char *line = first ? command_line(&o->rest) : NULL, *to = o->export ? wg_cli_numbered(o->export, pid, first) : NULL;
     if (line)
         p->program = line;
@@ -230,6 +308,11 @@ static int show(struct started *s, long pid, bool first)
     free(line);
     free(to);
     wg_profile_free(p);
+    for (uint64_t k = 1; k < o->runs; k++)
+        wg_profile_free(later[k]);
+    free(later);
+    wg_runs_free(&runs);
+    wg_frames_free(&frames);
     return code;
 }
 
@@ -243,22 +326,56 @@ static void remove_dir(const char *dir)
     rmdir(dir);
 }
 
-/* How our library takes the place of the CUDA runtime in this executable. */
+/* How our library takes the place of the CUDA runtime in this executable. With --trace-children nothing is asked of it:
+ * what is preloaded finds out in every process. */
 static int look_inside(struct started *s, const char *path)
 {
     struct wg_inspect in;
     char text[1024] = "";
+    if (s->follow) {
+        snprintf(s->preload, sizeof s->preload, "%s/libwarpgrind-preload.so", s->lib);
+        return WG_EXIT_OK;
+    }
     if (wg_inspect_file(path, &in, text, sizeof text) != WG_OK)
         return wg_cli_error(WG_EXIT_INPUT, "%s", text);
     if (in.way == WG_WAY_NONE) {
         wg_inspect_advice(&in, path, text, sizeof text);
-        return wg_cli_error(WG_EXIT_INPUT, "%s", text);
+        return wg_cli_error(WG_EXIT_INPUT, "%s%s", text, in.elf ? "" : "; a script is run with --trace-children=yes");
     }
+    if (*in.library)
+        wg_cli_error(0, "%s uses %s, whose calls run no kernels here and will fail", path, in.library);
     if (in.way == WG_WAY_SHARED)
         snprintf(s->preload, sizeof s->preload, "%s/%s", s->lib, in.runtime);
     else if (in.way == WG_WAY_REDIRECT)
         snprintf(s->preload, sizeof s->preload, "%s/libwarpgrind-preload.so", s->lib);
     return WG_EXIT_OK;
+}
+
+/* Runs it under the other schedules; others[i * runs + k]: process in run k that stands for the first run's process i. */
+static void run_again(struct started *s, const char *path, char **argv, const long *pids, size_t n, long *others)
+{
+    uint64_t runs = s->o->runs;
+    struct started t = *s;
+    char text[64];
+    t.again = true;
+    for (uint64_t k = 1; k < runs; k++) {
+        schedule_of(s, k, &t.schedule, &t.seed, text, sizeof text);
+        if (start(&t, path, argv) < 0)
+            return;
+        size_t all, at = 0;
+        long *now = processes(s->dir, &all);
+        for (size_t i = 0; now && i < all && at < n; i++) {
+            bool old = false;
+            for (size_t j = 0; j < n && !old; j++) {
+                old = now[i] == pids[j];
+                for (uint64_t q = 1; q < k && !old; q++)
+                    old = now[i] == others[j * runs + q];
+            }
+            if (!old)
+                others[at++ * runs + k] = now[i];
+        }
+        free(now);
+    }
 }
 
 static int run(struct started *s, const char *path, char **argv)
@@ -271,11 +388,14 @@ static int run(struct started *s, const char *path, char **argv)
         return WG_EXIT_INPUT;
     signal(SIGPIPE, SIG_IGN); /* from here on only we write; who reads may leave early, the clean-up still happens */
     size_t n;
-    long *pids = processes(s->dir, &n);
+    long *pids = processes(s->dir, &n), *others = s->o->runs > 1 && n ? calloc(n * s->o->runs, sizeof *others) : NULL;
+    if (others)
+        run_again(s, path, argv, pids, n, others);
     for (size_t i = 0; i < n; i++) {
-        int r = show(s, pids[i], i == 0);
+        int r = show(s, pids[i], i == 0, others ? others + i * s->o->runs : NULL);
         later = later ? later : r;
     }
+    free(others);
     free(pids);
     if (!n && !s->o->quiet)
         wg_cli_error(0, "nothing to report: %s did not use the CUDA runtime", s->o->rest.v[0]);
@@ -287,11 +407,12 @@ static int run(struct started *s, const char *path, char **argv)
 static int built_or_not(struct started *s, const char *path, char **argv)
 {
     const char *dot = strrchr(path, '.');
-    if (dot && !strcmp(dot, ".cu")) {
+    const bool cxx = dot && (!strcmp(dot, ".cpp") || !strcmp(dot, ".cc") || !strcmp(dot, ".cxx"));
+    if (dot && (!strcmp(dot, ".cu") || (cxx && access(path, X_OK)))) { /* host code alone: the driver API */
         int code = build(s, path);
         return code ? code : run(s, s->built.program, argv);
     }
-    if (strchr(path, '/'))
+    if (strchr(path, '/') || (s->follow && access(path, F_OK))) /* as a shell finds it: make, python3 */
         return run(s, path, argv);
     char *here = NULL; /* execvp would search PATH for a bare name; a file was named */
     if (asprintf(&here, "./%s", path) < 0)
@@ -301,29 +422,69 @@ static int built_or_not(struct started *s, const char *path, char **argv)
     return code;
 }
 
-int wg_cli_program(const struct wg_cli *o)
+/* A device nobody knows is refused here: a program that never looks for one would not notice. */
+static int find_device(struct started *s)
 {
-    struct started s = {.o = o, .dir = "/tmp/warpgrind-XXXXXX"};
+    struct wg_diag d = {0};
+    s->device = s->o->device;
+    enum wg_status e = wg_gpu_open(s->device ? s->device : "H200", &s->arena, &s->gpu, &d);
+    if (e != WG_OK)
+        return wg_cli_error(e == WG_NOT_FOUND ? WG_EXIT_USAGE : WG_EXIT_INPUT, "%s", d.text);
+    char *full = s->gpu->file ? realpath(s->device, NULL) : NULL;
+    if (full)
+        s->device = wg_arena_str(&s->arena, full, strlen(full));
+    free(full);
+    return s->device || !s->o->device ? WG_EXIT_OK : wg_cli_error(WG_EXIT_INPUT, "out of memory");
+}
+
+static int program(struct started *s)
+{
+    const struct wg_cli *o = s->o;
     const char *path = o->rest.v[0];
-    if (!wg_cli_model(o, &s.models, &s.keep, &s.level) || !wg_cli_tools(o, &s.tools) || !wg_cli_schedule(o, &s.schedule, &s.seed))
+    if (!wg_cli_model(o, &s->models, &s->keep, &s->level) || !wg_cli_tools(o, &s->tools) ||
+        !wg_cli_schedule(o, &s->schedule, &s->seed))
         return WG_EXIT_USAGE;
+    if (!wg_cli_page_check(o) || !wg_cli_launches_check(o))
+        return WG_EXIT_USAGE;
+    int unknown = find_device(s);
+    if (unknown)
+        return unknown;
     if (o->racecheck_report && strcmp(o->racecheck_report, "analysis") && strcmp(o->racecheck_report, "hazard") &&
         strcmp(o->racecheck_report, "all"))
         return wg_cli_error(WG_EXIT_USAGE, "--racecheck-report is analysis, hazard or all, not \"%s\"", o->racecheck_report);
-    if (access(path, F_OK))
+    if (o->trace_children && strcmp(o->trace_children, "yes") && strcmp(o->trace_children, "no"))
+        return wg_cli_error(WG_EXIT_USAGE, "--trace-children is yes or no, not \"%s\"", o->trace_children);
+    s->follow = o->trace_children && !strcmp(o->trace_children, "yes");
+    if (o->leak_check && strcmp(o->leak_check, "full") && strcmp(o->leak_check, "no"))
+        return wg_cli_error(WG_EXIT_USAGE, "--leak-check is full or no, not \"%s\"", o->leak_check);
+    if (o->leak_check && !strcmp(o->leak_check, "full") && !(s->tools & WG_TOOL_MEMCHECK))
+        return wg_cli_error(WG_EXIT_USAGE, "--leak-check needs memcheck: warpgrind check, or --tool memcheck");
+    if (o->has_runs && (o->runs < 1 || o->runs > 100))
+        return wg_cli_error(WG_EXIT_USAGE, "--runs takes a number from 1 to 100");
+    if (o->runs > 1 && (!s->tools || o->no_counters))
+        return wg_cli_error(WG_EXIT_USAGE, "--runs compares runs with checks: warpgrind check, or --tool; not --no-counters");
+    if (access(path, F_OK) && !(s->follow && !strchr(path, '/')))
         return wg_cli_error(WG_EXIT_INPUT, "cannot read %s: %s", path, strerror(errno));
-    if (!find_library(&s))
+    if (!find_library(s))
         return wg_cli_error(WG_EXIT_INPUT, "cannot find our " OUR_LIBRARY " beside the warpgrind program");
     char **argv = calloc(o->rest.n + 1, sizeof *argv);
-    if (!argv || !mkdtemp(s.dir)) {
+    if (!argv || !mkdtemp(s->dir)) {
         free(argv);
         return wg_cli_error(WG_EXIT_OUTPUT, "cannot make a folder in /tmp: %s", strerror(errno));
     }
     for (size_t i = 0; i < o->rest.n; i++)
         argv[i] = (char *)o->rest.v[i];
-    int code = built_or_not(&s, path, argv);
-    wg_build_remove(&s.built);
-    remove_dir(s.dir);
+    int code = built_or_not(s, path, argv);
+    wg_build_remove(&s->built);
+    remove_dir(s->dir);
     free(argv);
+    return code;
+}
+
+int wg_cli_program(const struct wg_cli *o)
+{
+    struct started s = {.o = o, .dir = "/tmp/warpgrind-XXXXXX"};
+    int code = program(&s);
+    wg_arena_free(&s.arena);
     return code;
 }

@@ -232,6 +232,10 @@ int wg_cmd_run(const struct wg_cli *o)
     struct job j = {.o = o, .line.out = stderr};
     if (o->rest.n != 1)
         return wg_cli_error(WG_EXIT_USAGE, "run takes one PTX file; see `warpgrind help run`");
+    if (o->import)
+        return wg_cli_error(WG_EXIT_USAGE, "--import shows a saved profile; it launches nothing");
+    if (!wg_cli_page_check(o) || !wg_cli_launches_check(o))
+        return WG_EXIT_USAGE;
     if (!wg_arg_dims(o->grid ? o->grid : "1", j.grid))
         return wg_cli_error(WG_EXIT_USAGE, "--grid is 64, 64x2 or 64x2x1, not \"%s\"", o->grid);
     if (!wg_arg_dims(o->block ? o->block : "1", j.block))

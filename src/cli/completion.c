@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PROGRAM = WG_CLI_P }; /* the options of `warpgrind PROGRAM` */
+enum { PROGRAM = WG_CLI_P | WG_CLI_M }; /* the options of `warpgrind PROGRAM` */
 
 /* Options whose value is a file or folder. */
-static bool of_file(const struct wg_option *p) { return p->arg && (strstr(p->arg, "FILE") || !strcmp(p->arg, "PATH")); }
+static bool of_file(const struct wg_option *p)
+{
+    return p->arg && (strstr(p->arg, "FILE") || !strcmp(p->arg, "PATH"));
+}
 
 static void bash(void)
 {
@@ -50,9 +53,11 @@ static void zsh_option(const struct wg_option *p)
     for (int brief = 0; brief < 1 + (p->short_name != 0); brief++) {
         printf("            ");
         if (brief)
-            snprintf(text, sizeof text, "%s-%c%s[", p->kind == WG_OPTION_KIND_MANY ? "*" : "", p->short_name, p->arg ? "+" : "");
+            snprintf(text, sizeof text, "%s-%c%s[", p->kind == WG_OPTION_KIND_MANY ? "*" : "", p->short_name,
+                     p->arg ? "+" : "");
         else
-            snprintf(text, sizeof text, "%s--%s%s[", p->kind == WG_OPTION_KIND_MANY ? "*" : "", p->name, p->arg ? "=" : "");
+            snprintf(text, sizeof text, "%s--%s%s[", p->kind == WG_OPTION_KIND_MANY ? "*" : "", p->name,
+                     p->arg ? "=" : "");
         fputs("'", stdout);
         fputs(text, stdout);
         for (const char *s = p->help; *s; s++)
@@ -74,7 +79,8 @@ static void zsh(void)
         quoted(text, "");
         putchar('\n');
     }
-    printf("    )\n    if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n        _describe command commands\n        _files\n"
+    printf("    )\n    if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n        _describe command commands\n      "
+           "  _files\n"
            "        return\n    fi\n    case $words[2] in\n");
     for (size_t i = 0; i <= wg_command_count; i++) {
         bool last = i == wg_command_count;

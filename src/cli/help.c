@@ -79,6 +79,20 @@ static const struct topic topics[] = {
      "-o FILE saves the profile. When a program starts others that use CUDA, each has a profile of its own: %p in FILE\n"
      "becomes the process number; without %p the later ones get it appended. Ctrl-C ends the program, and what was\n"
      "counted until then is still shown.\n"},
+    {"ncu", "showing a run in the forms of Nsight Compute",
+     "--page, --metrics, --section, --set or --csv asks for Nsight Compute's form instead of the report; it goes to\n"
+     "stdout, or to --log-file. Names, columns, units and header rows are ncu's, so what reads its CSV reads this.\n"
+     "\n"
+     "  warpgrind --metrics smsp__inst_executed.sum,regex:mem_shared prog.cu\n"
+     "  warpgrind --set full ./prog               sections in tables, and what the guided rules say to them\n"
+     "  warpgrind -i x.wgprof --page raw --csv --print-units base      a row a launch; the second line is units\n"
+     "  warpgrind -i x.wgprof --page source --csv                      a row a launch and source line\n"
+     "\n"
+     "n/a stands where there is no value; --query-metrics says why, and how far to trust the others. What is not like\n"
+     "ncu: the profile holds everything, so that no choice has to be made while the program runs; numbers in CSV have\n"
+     "no thousands separators (ncu's depend on the locale); Process ID, Context, Stream and Device are always 0, 1, 7\n"
+     "and 0, for there is one simulated process, device and order of launches; tables have a fourth column, how far to\n"
+     "trust a value; source columns have the metrics' names, or with --print-metric-name label ncu's headings.\n"},
     {"environment", "variables that are read",
      "  NO_COLOR             set and not empty: no colours unless --color=always\n"
      "  WARPGRIND_OPTIONS    set by warpgrind for the program it starts; not meant to be set by hand\n"},
@@ -141,7 +155,7 @@ int wg_help_main(FILE *out)
     for (size_t i = 0; i < wg_command_count; i++)
         fprintf(out, "  %-10s %s\n", wg_command_table[i].name, wg_command_table[i].help);
     options(out, WG_CLI_P);
-    fputs("warpgrind help TOPIC:", out);
+    fputs("help TOPIC:", out);
     for (size_t i = 0; i < NTOPICS; i++)
         fprintf(out, " %s", topics[i].name);
     fputs(" options\n", out);

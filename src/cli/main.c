@@ -18,6 +18,7 @@
 #define G WG_CLI_G
 #define L WG_CLI_L
 #define A WG_CLI_A
+#define M WG_CLI_M
 const struct wg_command wg_command_table[] = {
 #define WG_COMMAND(name, letter, usage, help) {#name, usage, help, letter, wg_cmd_##name, NULL},
 #define WG_CALCULATOR(name, help) {#name, #name " ...", help, N, NULL, wg_cmd_##name},
@@ -69,7 +70,7 @@ static const struct wg_command *command(const char *name)
 static int run_program(const struct wg_cli *o)
 {
     const char *name = o->rest.v[0], *words[64];
-    if (!strpbrk(name, "/.") && access(name, F_OK)) {
+    if (!strpbrk(name, "/.") && access(name, F_OK) && !(o->trace_children && !strcmp(o->trace_children, "yes"))) {
         size_t n = 0;
         for (size_t i = 0; i < wg_command_count && n < 64; i++)
             words[n++] = wg_command_table[i].name;
@@ -93,8 +94,20 @@ static int run_command(const struct wg_command *c, int argc, char **argv)
     if (c->run == wg_cmd_help && argc == 1 && strcmp(argv[0], "--help")) /* the topic may look like an option */
         return wg_help_topic(argv[0]);
     if (wg_cli_parse(&o, c->letter, argc, argv))
-        code = o.help ? wg_help_topic(c->name) : o.version ? wg_help_version() : c->run(&o);
+        code = o.help ? wg_help_topic(c->name) : o.version ? wg_help_version() : (code = wg_cli_list(&o)) >= 0 ? code : c->run(&o);
     wg_cli_free(&o);
+    return code;
+}
+
+/* `warpgrind -i FILE ...`, as ncu has it, is `warpgrind report -i FILE ...`: parsed again, as that knows fewer options. */
+static int import(const struct wg_cli *o, int argc, char **argv)
+{
+    if (o->rest.n)
+        return wg_cli_error(WG_EXIT_USAGE, "--import shows a saved profile; it runs no program, but %s was given", o->rest.v[0]);
+    char *name = argv[0];
+    argv[0] = (char *)"report";
+    int code = run_command(command("report"), argc, argv);
+    argv[0] = name;
     return code;
 }
 
@@ -105,12 +118,16 @@ int main(int argc, char **argv)
         return run_command(c, argc - 1, argv + 1);
     struct wg_cli o = {0};
     int code = WG_EXIT_USAGE;
-    if (!wg_cli_parse(&o, WG_CLI_P, argc - 1, argv + 1)) {
+    if (!wg_cli_parse(&o, P | M, argc - 1, argv + 1)) {
         /* said */
     } else if (o.version) {
         code = wg_help_version();
     } else if (o.help) {
         code = wg_help_main(stdout);
+    } else if ((code = wg_cli_list(&o)) >= 0) {
+        /* printed */
+    } else if (o.import) {
+        code = import(&o, argc, argv);
     } else if (!o.rest.n) {
         code = argc > 1 ? wg_cli_error(WG_EXIT_USAGE, "options, but no program to run; see `warpgrind --help`")
                         : (wg_help_main(stderr), WG_EXIT_USAGE);

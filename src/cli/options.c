@@ -16,6 +16,7 @@
 #define G WG_CLI_G
 #define L WG_CLI_L
 #define A WG_CLI_A
+#define M WG_CLI_M
 #define HAS_FLAG(field) 0
 #define HAS_TEXT(field) 0
 #define HAS_MANY(field) 0
@@ -89,9 +90,9 @@ const char *wg_cli_nearest(const char *s, const char *const *words, size_t n)
 
 static void unknown(const char *name, enum wg_cli_command command)
 {
-    const char *words[64];
+    const char *words[128];
     size_t n = 0;
-    for (size_t i = 0; i < wg_option_count && n < 64; i++)
+    for (size_t i = 0; i < wg_option_count && n < 128; i++)
         if (wg_option_table[i].name && (wg_option_table[i].commands & command))
             words[n++] = wg_option_table[i].name;
     const char *near = wg_cli_nearest(name, words, n);

@@ -18,11 +18,17 @@ static enum wg_status text(const struct wg_ci *c, FILE *out)
     return wg_report_text(c->view->p, &style, out);
 }
 
-static enum wg_status html(const struct wg_ci *c, FILE *out) { return wg_html_page(c->view, NULL, out); }
+static enum wg_status html(const struct wg_ci *c, FILE *out)
+{
+    return wg_html_page(c->view, NULL, out);
+}
 
-static const struct format { const char *name; enum wg_status (*write)(const struct wg_ci *c, FILE *out); } formats[] = {
-    {"github", wg_ci_github}, {"gitlab", wg_ci_gitlab}, {"html", html}, {"junit", wg_ci_junit},
-    {"markdown", wg_ci_markdown}, {"sarif", wg_ci_sarif}, {"text", text},
+static const struct format {
+    const char *name;
+    enum wg_status (*write)(const struct wg_ci *c, FILE *out);
+} formats[] = {
+    {"github", wg_ci_github},     {"gitlab", wg_ci_gitlab}, {"html", html}, {"junit", wg_ci_junit},
+    {"markdown", wg_ci_markdown}, {"sarif", wg_ci_sarif},   {"text", text},
 };
 enum { NFORMATS = sizeof formats / sizeof *formats };
 
@@ -71,7 +77,10 @@ bool wg_cli_gate_check(const struct wg_cli *o)
             char list[128] = "";
             for (size_t k = 0; k < NFORMATS; k++)
                 snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
-                         k + 1 == NFORMATS ? " or " : k ? ", " : "", formats[k].name);
+                         k + 1 == NFORMATS ? " or "
+                         : k               ? ", "
+                                           : "",
+                         formats[k].name);
             wg_cli_error(0, "--write takes FORMAT=FILE, not \"%s\"; FORMAT is %s", o->write.v[i], list);
         }
     return ok;
@@ -81,8 +90,9 @@ char *wg_cli_numbered(const char *pattern, long process, bool first)
 {
     const char *at = strstr(pattern, "%p");
     char *path = NULL;
-    int k = at ? asprintf(&path, "%.*s%ld%s", (int)(at - pattern), pattern, process, at + 2)
-               : first ? asprintf(&path, "%s", pattern) : asprintf(&path, "%s.%ld", pattern, process);
+    int k = at      ? asprintf(&path, "%.*s%ld%s", (int)(at - pattern), pattern, process, at + 2)
+            : first ? asprintf(&path, "%s", pattern)
+                    : asprintf(&path, "%s.%ld", pattern, process);
     return k < 0 ? NULL : path;
 }
 
@@ -104,7 +114,7 @@ static int write_one(const struct wg_ci *c, const char *spec, long process, bool
         e = errno;
         s = WG_IO;
     }
-    int code = s == WG_OK ? WG_EXIT_OK
+    int code = s == WG_OK          ? WG_EXIT_OK
                : s == WG_NO_MEMORY ? wg_cli_error(WG_EXIT_OUTPUT, "out of memory")
                                    : wg_cli_error(WG_EXIT_OUTPUT, "cannot write %s: %s", path, strerror(e ? e : EIO));
     free(path);
@@ -156,7 +166,8 @@ static int baseline(struct gate *g)
         !wg_gate_baseline(&c, most, &g->issues, &matched))
         return wg_cli_error(WG_EXIT_OUTPUT, "out of memory");
     if (!matched)
-        return wg_cli_error(WG_EXIT_INPUT, "--baseline %s has none of these kernels: nothing was compared", g->o->baseline);
+        return wg_cli_error(WG_EXIT_INPUT, "--baseline %s has none of these kernels: nothing was compared",
+                            g->o->baseline);
     for (size_t k = 0; k < c.n; k++)
         if (!c.v[k].a || !c.v[k].b)
             wg_cli_error(0, "baseline: %s is only in the %s profile", (c.v[k].b ? c.v[k].b : c.v[k].a)->first->kernel,
@@ -175,8 +186,8 @@ static int say(const struct gate *g)
         n++;
         if (x->line && x->source < g->p->nsources)
             snprintf(where, sizeof where, "%s:%" PRIu32 ": ", g->p->sources[x->source].path, x->line);
-        wg_cli_error(0, "%s: %s%s%s%s", x->kind == WG_ISSUE_GATE ? "gate" : "baseline", where, x->kernel, *x->kernel ? ": " : "",
-                     x->message);
+        wg_cli_error(0, "%s: %s%s%s%s", x->kind == WG_ISSUE_GATE ? "gate" : "baseline", where, x->kernel,
+                     *x->kernel ? ": " : "", x->message);
     }
     return n ? WG_EXIT_GATE : WG_EXIT_OK;
 }
@@ -195,8 +206,12 @@ int wg_cli_gate(const struct wg_cli *o, const struct wg_profile *p, long process
         code = wg_cli_error(WG_EXIT_OUTPUT, "out of memory");
     if (!code) {
         int a = conditions(&g), b = baseline(&g), c = say(&g);
-        struct wg_ci ci = {.view = &g.view, .issues = &g.issues, .nrules = o->fail_if.n, .rules = g.rules,
-                           .baseline = o->baseline != NULL, .root = getcwd(root, sizeof root)};
+        struct wg_ci ci = {.view = &g.view,
+                           .issues = &g.issues,
+                           .nrules = o->fail_if.n,
+                           .rules = g.rules,
+                           .baseline = o->baseline != NULL,
+                           .root = getcwd(root, sizeof root)};
         code = a ? a : b ? b : c;
         for (size_t i = 0; i < o->write.n && g.rules; i++) {
             int w = write_one(&ci, o->write.v[i], process, first);

@@ -1,4 +1,5 @@
 /* affine.c - handlers on base + stride * lane values, and the changes of class between S, A and V. */
+#include "exec/cluster.h"
 #include "exec/handlers.h"
 #include "exec/lanes.h"
 #include <string.h>
@@ -313,7 +314,7 @@ static inline bool in_space(const struct wg_warp *w, uint64_t a, unsigned space)
     bool sh = a - WG_SHARED_WINDOW < WG_WINDOW_BYTES, lo = a - WG_LOCAL_WINDOW < WG_WINDOW_BYTES;
     switch (space) {
     case WG_SPACE_SHARED:
-        return sh && (a >> WG_CLUSTER_SHIFT & 0xff) == w->blk->cluster_rank;
+        return sh && wg_cluster_rank_of(w->blk, a) == w->blk->cluster_rank;
     case WG_SPACE_SHARED_CLUSTER:
         return sh;
     case WG_SPACE_LOCAL:

@@ -292,7 +292,33 @@ static struct parts parts_of(const struct wg_instr *in, struct wg_inst *i)
 }
 
 /* The video instruction as video.c wants it in imm; false if it has a modifier that is not known here. Selectors of
- * several parts (a.h10, of the SIMD instructions) do not get this far: the reader refuses them. */
+ * several parts (a.h10) are of the SIMD instructions only. */
+static bool video_choices(const struct wg_instr *in, unsigned count, int64_t *imm)
+{
+    int64_t k = 0;
+    unsigned wanted = 0;
+    for (unsigned o = 0; o < 3; o++) {
+        const int32_t s = in->ops[o].kind == WG_OPERAND_REG ? in->ops[o].sreg : -1;
+        const bool bytes = s >= WG_PTX_CHOICE ? s & WG_PTX_CHOICE_BYTES : s < 4;
+        const unsigned n = s >= WG_PTX_CHOICE ? (unsigned)s >> 12 & 7 : 1;
+        if (s >= 0 && (bytes != (count == 4) || (o && n != count)))
+            return false;
+        for (unsigned e = 0; e < count; e++) {
+            if (o)
+                k |= (int64_t)(s < 0 ? e + (o - 1) * count : (unsigned)s >> 3 * e & 7) << (20 + 12 * o + 3 * e);
+            else if (s < 0)
+                wanted |= 1u << e;
+            else if (e < n)
+                wanted |= 1u << (s >= WG_PTX_CHOICE ? (unsigned)s >> 3 * e & 7 : (unsigned)s & 3);
+        }
+    }
+    if (in->ops[0].kind == WG_OPERAND_REG && in->ops[0].sreg >= 4 && in->ops[0].sreg < WG_PTX_CHOICE) /* .h0, .h1 */
+        wanted = 1u << (in->ops[0].sreg - 4);
+    if (wanted >> count)
+        return false;
+    *imm = k | (int64_t)wanted << 56;
+    return true;
+}
 static bool video_of(const struct wg_instr *in, int64_t *imm)
 {
     static const unsigned char op[] = {
@@ -332,15 +358,25 @@ static bool video_of(const struct wg_instr *in, int64_t *imm)
         size_t n = 0, len = strcspn(p, ".");
         while (n < sizeof extras / sizeof *extras && (strlen(extras[n].text) != len || strncmp(extras[n].text, p, len)))
             n++;
-        if (n == sizeof extras / sizeof *extras)
+        const bool choice = len > 2 && (*p == 'h' || *p == 'b') && strspn(p + 1, "01234567") == len - 1;
+        if (n == sizeof extras / sizeof *extras && !choice)
             return false;
-        k |= extras[n].bits;
+        k |= choice ? 0 : extras[n].bits;
         p += len + (p[len] == '.');
     }
     int64_t parts = 0;
-    for (unsigned o = 0; o < 3; o++)
+    if (in->op == WG_OP_VMAD && in->nops > 3) {
+        k |= in->ops[1].neg != in->ops[2].neg ? WG_VIDEO_NEG_PRODUCT : 0;
+        k |= in->ops[3].neg ? WG_VIDEO_NEG_C : 0;
+    }
+    if (count > 1) {
+        *imm = 0;
+        if (!video_choices(in, count, &parts))
+            return false;
+    }
+    for (unsigned o = 0; count == 1 && o < 3; o++)
         if (in->ops[o].kind == WG_OPERAND_REG && in->ops[o].sreg >= 0) {
-            if (count > 1)
+            if (in->ops[o].sreg >= WG_PTX_CHOICE)
                 return false;
             parts |= (int64_t)(in->ops[o].sreg + 1) << (32 + 4 * o);
         }

@@ -1,10 +1,9 @@
-/* async.c - cp.async with its groups, mbarrier objects, bulk copies.
+/* async.c - cp.async with its groups, and mbarrier objects.
  *
  * A cp.async reads its source at once and keeps the bytes with the warp; they reach shared memory only when the lane
- * that asked waits for their group, so that a wait for one group too few shows stale data as it may on hardware. Bulk
- * copies complete at once. An mbarrier's 8 bytes hold: pending arrivals (20 bits), arrivals expected of the next phase
- * (20), bytes still to come (23, signed), parity of the phase (1). */
+ * that asked waits for their group, so that a wait for one group too few shows stale data as it may on hardware. */
 #include "exec/async.h"
+#include "exec/mbarrier.h"
 #include "exec/worst.h"
 #include "exec/engine.h"
 #include "exec/lanes.h"
@@ -12,39 +11,28 @@
 #include "model/coalesce.h"
 
 /* ---- telling the observer ---- */
-static void tell_copy(const struct wg_warp *w, unsigned l, uint32_t site, uint64_t at, uint32_t bytes, bool landed)
+static void tell_copy(const struct wg_warp *w, unsigned l, uint32_t site, uint64_t at, uint32_t bytes,
+                      enum wg_async_event what)
 {
     const struct wg_observer *o = &w->wk->run->g->observer;
     if (w->wk->run->kc->observed)
-        o->async_write(o->ctx, w->blk->observed, w->index, l, site, at, bytes, landed);
-}
-static void tell_object(const struct wg_warp *w, unsigned l, const char *p, bool arrives)
-{
-    const struct wg_observer *o = &w->wk->run->g->observer;
-    if (w->wk->run->kc->observed)
-        o->object(o->ctx, w->blk->observed, w->index, l, (uint64_t)(p - w->blk->shared), arrives);
-}
-static void tell_bulk(const struct wg_warp *w, unsigned l, bool shared, uint64_t at, uint32_t bytes)
-{
-    const struct wg_observer *o = &w->wk->run->g->observer;
-    if (w->wk->run->kc->observed)
-        o->native_write(o->ctx, w->blk->observed, w->index, l, shared ? WG_SITE_SHARED : WG_SITE_GLOBAL, at, bytes);
+        o->async_write(o->ctx, w->blk->observed, w->index, l, site, at, bytes, what);
 }
 
 /* ---- cp.async ---- */
-static void land(struct wg_warp *w, struct wg_async_copy *c, uint32_t lanes)
+static void land(struct wg_warp *w, struct wg_async_copy *c, uint32_t lanes, enum wg_async_event what)
 {
     for (uint32_t m = c->mask & lanes; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         memcpy(w->blk->shared + c->to[l], c->data[l], c->bytes);
-        tell_copy(w, l, 0, c->to[l], c->bytes, true);
+        tell_copy(w, l, c->site, c->to[l], c->bytes, what);
     }
     if (c->mask & lanes)
         w->wk->changes++;
     c->mask &= ~lanes;
 }
 /* Lets copies land whose group is below limit[lane], for the lanes of on. */
-static void land_groups(struct wg_warp *w, uint32_t on, const uint32_t *limit)
+static void land_groups(struct wg_warp *w, uint32_t on, const uint32_t *limit, enum wg_async_event what)
 {
     struct wg_async *a = w->async;
     uint32_t left = 0;
@@ -53,7 +41,7 @@ static void land_groups(struct wg_warp *w, uint32_t on, const uint32_t *limit)
         uint32_t lanes = 0;
         for (unsigned l = 0; l < WG_LANES; l++)
             lanes |= (uint32_t)(c->group[l] < limit[l]) << l;
-        land(w, c, lanes & on);
+        land(w, c, lanes & on, what);
         if (c->mask) {
             if (left != k)
                 a->v[left] = *c;
@@ -62,6 +50,12 @@ static void land_groups(struct wg_warp *w, uint32_t on, const uint32_t *limit)
     }
     if (a)
         a->n = left;
+}
+void wg_async_exit(struct wg_warp *w, uint32_t gone)
+{
+    uint32_t all[WG_LANES];
+    memset(all, 0xff, sizeof all);
+    land_groups(w, gone, all, WG_ASYNC_LEFT);
 }
 static struct wg_async *async_of(struct wg_warp *w)
 {
@@ -73,25 +67,13 @@ static const struct wg_inst *no_memory(struct wg_warp *w, const struct wg_inst *
 {
     return wg_fault(w, i, WG_NO_MEMORY, "host-memory", -1, 0, "out of host memory for asynchronous copies");
 }
-/* Offset in shared memory of a shared or generic address; UINT64_MAX: it is elsewhere. */
-static uint64_t shared_offset(const struct wg_lane_addr *a, uint64_t addr)
-{
-    if (a->space == WG_SITE_SHARED)
-        return (uint32_t)addr;
-    return addr - WG_SHARED_WINDOW < WG_WINDOW_BYTES ? addr - WG_SHARED_WINDOW : UINT64_MAX;
-}
-static const struct wg_inst *bad(struct wg_warp *w, const struct wg_inst *i, unsigned l, uint64_t addr, const char *space,
-                                 const char *what, uint64_t bytes, bool out)
+const struct wg_inst *wg_async_bad(struct wg_warp *w, const struct wg_inst *i, unsigned l, uint64_t addr,
+                                   const char *space, const char *what, uint64_t bytes, bool out)
 {
     return wg_fault(w, i, WG_KERNEL_FAULT, out ? "out-of-bounds" : "misaligned", (int)l, addr,
                     "Invalid __%s__ %s of size %llu bytes: address 0x%llx is %s", space, what, (unsigned long long)bytes,
                     (unsigned long long)addr, out ? "out of bounds" : "misaligned");
 }
-static bool outside(uint64_t a, uint64_t bytes, uint64_t lo, uint64_t hi)
-{
-    return a < lo || a > hi || hi - a < bytes;
-}
-
 static void count_copy(struct wg_warp *w, const struct wg_inst *i, const uint64_t *from, const uint32_t *to, uint32_t on,
                        uint32_t reads, unsigned bytes)
 {
@@ -132,7 +114,7 @@ static uint32_t observe_copy(struct wg_warp *w, const struct wg_inst *i, const s
     const struct wg_seen s = {.kind = WG_ACCESS_STORE, .space = WG_SITE_SHARED, .elem = 4, .n = d->bytes / 4};
     const char *data[WG_LANES];
     for (uint32_t l = 0; l < WG_LANES; l++) {
-        at[l] = shared_offset(&d->at[0], to[l]);
+        at[l] = wg_shared_at(&d->at[0], to[l]);
         data[l] = on >> l & 1 && size[l] == d->bytes ? (const char *)from[l] : NULL;
     }
     return wg_observe_lanes(w, i, &s, at, on, data);
@@ -172,22 +154,23 @@ H(cp_async)
     struct wg_async_copy *c = &a->v[a->n];
     c->mask = on;
     c->bytes = d->bytes;
+    c->site = i->site;
     for (uint32_t m = on; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        uint64_t at = shared_offset(&d->at[0], to[l]);
+        uint64_t at = wg_shared_at(&d->at[0], to[l]);
         uint32_t size = sizes[l];
-        if (outside(at, d->bytes, 0, w->blk->shared_bytes) || (at & (d->bytes - 1u)))
-            return bad(w, i, l, to[l], "shared", "write", d->bytes, outside(at, d->bytes, 0, w->blk->shared_bytes));
+        if (wg_outside(at, d->bytes, 0, w->blk->shared_bytes) || (at & (d->bytes - 1u)))
+            return wg_async_bad(w, i, l, to[l], "shared", "write", d->bytes, wg_outside(at, d->bytes, 0, w->blk->shared_bytes));
         if (size) {
-            if (outside(from[l], size, w->wk->lo, w->wk->hi) || (from[l] & (d->bytes - 1u)))
-                return bad(w, i, l, from[l], "global", "read", size, outside(from[l], size, w->wk->lo, w->wk->hi));
+            if (wg_outside(from[l], size, w->wk->lo, w->wk->hi) || (from[l] & (d->bytes - 1u)))
+                return wg_async_bad(w, i, l, from[l], "global", "read", size, wg_outside(from[l], size, w->wk->lo, w->wk->hi));
             reads |= 1u << l;
         }
         c->to[l] = (uint32_t)at;
         c->group[l] = a->committed[l];
         memset(c->data[l], 0, sizeof c->data[l]);
         memcpy(c->data[l], (const char *)from[l], size);
-        tell_copy(w, l, i->site, at, d->bytes, false);
+        tell_copy(w, l, i->site, at, d->bytes, WG_ASYNC_ISSUED);
     }
     a->n++;
     if (d->counted)
@@ -214,39 +197,62 @@ H(cp_wait)
         uint32_t n = w->async->committed[l];
         limit[l] = i->imm < 0 ? UINT32_MAX : n > (uint64_t)i->imm ? n - (uint32_t)i->imm : 0;
     }
-    land_groups(w, on, limit);
+    land_groups(w, on, limit, WG_ASYNC_LANDED);
     return i + 1;
 }
 
 /* ---- mbarrier ---- */
-#define COUNT_MAX 0xfffffu
-struct bar { uint32_t pending, expected; int32_t tx; bool phase; };
-static struct bar unpack(uint64_t v)
+static void tell_object(const struct wg_warp *w, const struct wg_inst *i, unsigned l, const char *p,
+                        const struct wg_mbarrier *b, enum wg_object_event what)
 {
-    return (struct bar){(uint32_t)v & COUNT_MAX, (uint32_t)(v >> 20) & COUNT_MAX, (int32_t)((int64_t)(v << 1) >> 41), v >> 63};
-}
-static uint64_t pack(const struct bar *b)
-{
-    return (b->pending & COUNT_MAX) | (uint64_t)(b->expected & COUNT_MAX) << 20 |
-           ((uint64_t)(uint32_t)b->tx & 0x7fffff) << 40 | (uint64_t)b->phase << 63;
-}
-static void settle(struct bar *b)
-{
-    if (b->pending == 0 && b->tx == 0) {
-        b->phase = !b->phase;
-        b->pending = b->expected;
-    }
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    struct wg_object x = {.site = i->site, .what = what, .pending = b->pending, .bytes = b->tx, .phase = b->phase,
+                          .addr = (uint64_t)(p - w->blk->shared)};
+    if (w->wk->run->kc->observed)
+        o->object(o->ctx, w->blk->observed, w->index, l, &x);
 }
 /* The object at an address, or NULL after a fault. */
-static char *object(struct wg_warp *w, const struct wg_inst *i, const struct wg_lane_addr *a, unsigned l, uint64_t addr)
+char *wg_mbarrier_object(struct wg_warp *w, const struct wg_inst *i, const struct wg_lane_addr *a, unsigned l,
+                         uint64_t addr, struct wg_block **of)
 {
-    uint64_t at = shared_offset(a, addr);
-    bool out = outside(at, 8, 0, w->blk->shared_bytes);
-    if (out || (at & 7)) {
-        bad(w, i, l, addr, "shared", "access to an mbarrier", 8, out);
+    uint64_t at = wg_shared_at(a, addr);
+    *of = w->blk;
+    if (a->cluster && at != UINT64_MAX && !(*of = wg_cluster_block(w->blk, &at))) {
+        wg_cluster_fault(w, i, l, addr);
         return NULL;
     }
-    return w->blk->shared + at;
+    bool out = wg_outside(at, 8, 0, (*of)->shared_bytes);
+    if (out || (at & 7)) {
+        wg_async_bad(w, i, l, addr, "shared", "access to an mbarrier", 8, out);
+        return NULL;
+    }
+    return (*of)->shared + at;
+}
+/* Where word of what happened at an object of a cluster is left. */
+static uint32_t key_of(const struct wg_block *of, const char *p)
+{
+    return (uint32_t)(of->linear * 2654435761u + (uint64_t)(p - of->shared) / 8 + 1);
+}
+bool wg_mbarrier_complete(struct wg_warp *w, const struct wg_inst *i, unsigned l, struct wg_block *of, uint64_t at,
+                          uint32_t bytes)
+{
+    if (wg_outside(at, 8, 0, of->shared_bytes) || (at & 7)) {
+        wg_async_bad(w, i, l, at, "shared", "access to an mbarrier", 8, wg_outside(at, 8, 0, of->shared_bytes));
+        return false;
+    }
+    uint64_t v;
+    memcpy(&v, of->shared + at, 8);
+    struct wg_mbarrier b = wg_mbarrier_unpack(v);
+    b.tx -= (int32_t)bytes;
+    wg_mbarrier_settle(&b);
+    v = wg_mbarrier_pack(&b);
+    memcpy(of->shared + at, &v, 8);
+    if (of == w->blk)
+        tell_object(w, i, l, of->shared + at, &b, WG_OBJECT_ARRIVE);
+    if (of->cluster)
+        wg_cluster_tell(w, i, 1u << l, key_of(of, of->shared + at), true);
+    w->wk->changes++;
+    return true;
 }
 static const struct wg_inst *misuse(struct wg_warp *w, const struct wg_inst *i, unsigned l, uint64_t addr, const char *what)
 {
@@ -264,13 +270,15 @@ static uint32_t observe_bar(struct wg_warp *w, const struct wg_inst *i, const st
                               .release = kind == WG_ACCESS_ATOM};
     uint64_t at[WG_LANES];
     const char *data[WG_LANES];
+    uint32_t remote = 0;
     if (!wg_is_observed(w))
         return on;
     for (unsigned l = 0; l < WG_LANES; l++) {
-        at[l] = shared_offset(a, addr[l]);
+        at[l] = wg_shared_at(a, addr[l]);
         data[l] = (const char *)&zero;
+        remote |= (uint32_t)(a->cluster && at[l] != UINT64_MAX && at[l] >> WG_CLUSTER_SHIFT) << l;
     }
-    return wg_observe_lanes(w, i, &s, at, on, data);
+    return wg_observe_lanes(w, i, &s, at, on & ~remote, data) | (on & remote);
 }
 
 H(mbarrier)
@@ -283,7 +291,7 @@ H(mbarrier)
         for (uint32_t m = on; m; m &= m - 1) {
             unsigned l = (unsigned)__builtin_ctz(m);
             if (d->d)
-                WG_VEC(uint32_t, d->d)[l] = unpack(WG_VEC(uint64_t, d->state)[l]).pending;
+                WG_VEC(uint32_t, d->d)[l] = wg_mbarrier_unpack(WG_VEC(uint64_t, d->state)[l]).pending;
         }
         return i + 1;
     }
@@ -292,35 +300,36 @@ H(mbarrier)
     if (d->op == WG_OP_CP_ASYNC_MBARRIER && w->async) { /* the lanes' copies land, then they arrive */
         uint32_t all[WG_LANES];
         memset(all, 0xff, sizeof all);
-        land_groups(w, on, all);
+        land_groups(w, on, all, WG_ASYNC_LANDED);
     }
     on = observe_bar(w, i, &d->at[0], d->op == WG_OP_MBARRIER_INIT || d->op == WG_OP_MBARRIER_INVAL ? WG_ACCESS_STORE
                                                                                                    : WG_ACCESS_ATOM, addr, on);
     w->wk->changes++;
     for (uint32_t m = on; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        char *p = object(w, i, &d->at[0], l, addr[l]);
+        struct wg_block *of;
+        char *p = wg_mbarrier_object(w, i, &d->at[0], l, addr[l], &of);
         if (!p)
             return NULL;
         uint64_t was;
         uint32_t x = d->x ? WG_VEC(uint32_t, d->x)[l] : 1, n = d->expect ? 1 : x;
         memcpy(&was, p, 8);
-        struct bar b = unpack(was);
+        struct wg_mbarrier b = wg_mbarrier_unpack(was);
         switch (d->op) {
         case WG_OP_MBARRIER_INIT:
-            if (x == 0 || x > COUNT_MAX)
+            if (x == 0 || x > WG_MBARRIER_COUNT_MAX)
                 return misuse(w, i, l, addr[l], "the count of arrivals must be from 1 to 1048575");
-            b = (struct bar){x, x, 0, false};
+            b = (struct wg_mbarrier){x, x, 0, false};
             break;
         case WG_OP_MBARRIER_INVAL:
-            b = (struct bar){0};
+            b = (struct wg_mbarrier){0};
             break;
         case WG_OP_MBARRIER_EXPECT_TX:
             b.tx += (int32_t)x;
             break;
         case WG_OP_MBARRIER_COMPLETE_TX:
             b.tx -= (int32_t)x;
-            settle(&b);
+            wg_mbarrier_settle(&b);
             break;
         default:
             if (d->op == WG_OP_CP_ASYNC_MBARRIER && !d->noinc) /* one more is pending, and it arrives */
@@ -334,13 +343,18 @@ H(mbarrier)
             if (d->drop)
                 b.expected -= n < b.expected ? n : b.expected;
             b.pending -= n;
-            settle(&b);
+            wg_mbarrier_settle(&b);
             if (d->d)
                 WG_VEC(uint64_t, d->d)[l] = was;
         }
-        was = pack(&b);
+        was = wg_mbarrier_pack(&b);
         memcpy(p, &was, 8);
-        tell_object(w, l, p, true);
+        if (of == w->blk)
+            tell_object(w, i, l, p, &b, d->op == WG_OP_MBARRIER_INIT    ? WG_OBJECT_INIT
+                                        : d->op == WG_OP_MBARRIER_INVAL ? WG_OBJECT_INVAL
+                                                                        : WG_OBJECT_ARRIVE);
+        if (of->cluster)
+            wg_cluster_tell(w, i, 1u << l, key_of(of, p), true);
     }
     return i + 1;
 }
@@ -358,16 +372,19 @@ H(mbarrier_wait)
     yes = on & ~may; /* a check has told: do not wait there for ever */
     for (uint32_t m = may; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        char *p = object(w, i, &d->at[0], l, addr[l]);
+        struct wg_block *of;
+        char *p = wg_mbarrier_object(w, i, &d->at[0], l, addr[l], &of);
         if (!p)
             return NULL;
         uint64_t v;
         memcpy(&v, p, 8);
-        struct bar b = unpack(v);
+        struct wg_mbarrier b = wg_mbarrier_unpack(v);
         bool old = d->parity ? WG_VEC(uint32_t, d->x)[l] & 1 : WG_VEC(uint64_t, d->state)[l] >> 63;
         yes |= (uint32_t)(b.phase != old) << l;
-        if (b.phase != old)
-            tell_object(w, l, p, false);
+        if (of == w->blk)
+            tell_object(w, i, l, p, &b, b.phase != old ? WG_OBJECT_PASSED : WG_OBJECT_NOT_YET);
+        if (b.phase != old && of->cluster)
+            wg_cluster_tell(w, i, 1u << l, key_of(of, p), false);
     }
     if (d->d)
         WG_P(d->d) = (WG_P(d->d) & ~on) | yes;
@@ -383,65 +400,4 @@ H(mbarrier_wait)
     w->state = WG_WARP_YIELD;
     w->fuel = -1;
     return NULL;
-}
-
-/* ---- bulk copies: lane after lane ---- */
-H(cp_bulk)
-{
-    const struct wg_async_desc *d = i->p;
-    uint32_t on = WG_ON;
-    if (!on)
-        return i + 1;
-    uint64_t to[WG_LANES], from[WG_LANES], bar[WG_LANES];
-    wg_lane_addresses(&d->at[0], R, to);
-    wg_lane_addresses(&d->at[1], R, from);
-    if (d->at[2].off)
-        wg_lane_addresses(&d->at[2], R, bar);
-    for (uint32_t m = on; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctz(m);
-        uint32_t size = WG_VEC(uint32_t, d->x)[l];
-        char *p[2];
-        uint64_t global = 0;
-        for (int k = 0; k < 2; k++) {
-            uint64_t x = k ? from[l] : to[l];
-            bool sh = d->at[k].space != WG_SITE_GLOBAL;
-            uint64_t at = sh ? shared_offset(&d->at[k], x) : x;
-            bool out = sh ? outside(at, size, 0, w->blk->shared_bytes) : outside(at, size, w->wk->lo, w->wk->hi);
-            if (out || ((at | size) & 15))
-                return bad(w, i, l, x, sh ? "shared" : "global", k ? "bulk read" : "bulk write", size, out);
-            p[k] = sh ? w->blk->shared + at : (char *)at;
-            if (k == 0 && wg_is_observed(w))
-                wg_observe_write(w, l, sh ? WG_SITE_SHARED : WG_SITE_GLOBAL, at, size);
-            global = sh ? global : at;
-        }
-        memmove(p[0], p[1], size);
-        bool in_shared = d->at[0].space != WG_SITE_GLOBAL;
-        tell_bulk(w, l, in_shared, in_shared ? (uint64_t)(p[0] - w->blk->shared) : (uint64_t)p[0], size);
-        w->wk->changes++;
-        if (d->counted && size) {
-            struct wg_site_count *c = &w->site[i->site];
-            c->access++;
-            c->bytes += size;
-            if (global) {
-                c->tags += ((global + size - 1) >> 7) - (global >> 7) + 1;
-                c->sectors += ((global + size - 1) >> 5) - (global >> 5) + 1;
-                c->sectors_ideal += (size + 31) / 32;
-            }
-        }
-        if (!d->at[2].off)
-            continue;
-        char *o = observe_bar(w, i, &d->at[2], WG_ACCESS_ATOM, bar, 1u << l) ? object(w, i, &d->at[2], l, bar[l]) : NULL;
-        if (!o && w->state == WG_WARP_FAULT)
-            return NULL;
-        if (!o)
-            continue;
-        uint64_t v;
-        memcpy(&v, o, 8);
-        struct bar b = unpack(v);
-        b.tx -= (int32_t)size;
-        settle(&b);
-        v = pack(&b);
-        memcpy(o, &v, 8);
-    }
-    return i + 1;
 }

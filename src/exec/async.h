@@ -5,7 +5,7 @@
 #include "exec/lanes.h"
 
 /* An address: R[off] of class acls, plus disp. */
-struct wg_lane_addr { uint32_t off; int32_t disp; uint8_t acls, space; };
+struct wg_lane_addr { uint32_t off; int32_t disp; uint8_t acls, space; bool cluster; }; /* cluster: may be another block's */
 
 /* ldmatrix, stmatrix, movmatrix, mma, mma.sp, wmma: wg_inst.p. Slots are V slots of 4 bytes a lane (8 for f64). */
 struct wg_tensor_desc {
@@ -23,10 +23,10 @@ struct wg_tensor_desc {
     bool stride_vec;
 };
 
-/* cp.async, mbarrier and bulk copies: wg_inst.p */
+/* cp.async and mbarrier: wg_inst.p */
 struct wg_async_desc {
     uint16_t op;
-    struct wg_lane_addr at[3]; /* first, second, third address */
+    struct wg_lane_addr at[2]; /* first and second address */
     uint8_t bytes;             /* cp.async: cp-size */
     uint32_t x, y;             /* V32 slots: count, source size, ...; 0: absent */
     uint32_t ignore;           /* predicate slot; 0: absent */
@@ -43,6 +43,7 @@ struct wg_async_copy {
     uint32_t group[WG_LANES];   /* number of the group per lane */
     uint32_t to[WG_LANES];
     uint8_t bytes;
+    uint32_t site;
     uint8_t data[WG_LANES][16];
 };
 struct wg_async {
@@ -66,13 +67,19 @@ static inline void wg_lane_addresses(const struct wg_lane_addr *a, const char *R
 
 /* Tells the observer of an access by the lanes of mask; returns the lanes that may do it. at: device addresses, or offsets
  * in shared memory. data: what each lane stores, or NULL. */
-struct wg_seen { uint8_t kind, space, elem, n; bool strong, acquire, release; };
+struct wg_seen { uint8_t kind, space, elem, n; bool strong, acquire, release, wide_scope; };
 #ifdef WG_ISA_SUFFIX
 #define wg_observe_lanes WG_ISA_NAME(wg_observe_lanes)
 #define wg_observe_write WG_ISA_NAME(wg_observe_write)
+#define wg_observe_remote WG_ISA_NAME(wg_observe_remote)
+#define wg_async_exit WG_ISA_NAME(wg_async_exit)
+/* The lanes of gone exit: their copies land, waited for or not. */
+void wg_async_exit(struct wg_warp *w, uint32_t gone);
 uint32_t wg_observe_lanes(struct wg_warp *w, const struct wg_inst *i, const struct wg_seen *s, const uint64_t *at,
                           uint32_t mask, const char *const *data);
 void wg_observe_write(struct wg_warp *w, unsigned lane, unsigned space, uint64_t at, uint32_t bytes);
+/* The same for shared memory of another block of the cluster. */
+void wg_observe_remote(struct wg_warp *w, const struct wg_block *of, unsigned lane, uint64_t at, uint32_t bytes);
 static inline bool wg_is_observed(const struct wg_warp *w) { return w->wk->run->kc->observed; }
 #endif
 

@@ -1,4 +1,6 @@
 /* atom.c - atomics and reductions: lane after lane in ascending order, atomically against other workers. */
+#include "exec/bulk.h"
+#include "exec/cluster.h"
 #include "exec/handlers.h"
 #include "exec/worst.h"
 #include "exec/lanes.h"
@@ -273,6 +275,45 @@ static void any_lane(struct wg_warp *w, const struct wg_mem_desc *d, char *R, ch
     }
 }
 
+/* The same where some lanes mean other blocks of the cluster, lane after lane. */
+static __attribute__((noinline)) const struct wg_inst *elsewhere(struct wg_warp *w, const struct wg_inst *i, char *R,
+                                                                 const uint64_t *addr, uint32_t on, uint32_t sh)
+{
+    const struct wg_mem_desc *d = i->p;
+    unsigned bytes = d->elem * d->n;
+    struct wg_block *of[WG_LANES] = {0};
+    uint64_t at[WG_LANES];
+    for (uint32_t m = on; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m), s = sh >> l & 1;
+        at[l] = addr[l];
+        if (s && !(of[l] = wg_cluster_block(w->blk, &at[l])))
+            return wg_cluster_fault(w, i, l, addr[l]);
+        uint64_t lo = s ? 0 : w->wk->lo, hi = s ? of[l]->shared_bytes : w->wk->hi;
+        bool out = at[l] < lo || at[l] > hi || hi - at[l] < bytes;
+        if (out || (at[l] & (bytes - 1)))
+            return wg_fault(w, i, WG_KERNEL_FAULT, out ? "out-of-bounds" : "misaligned", (int)l, addr[l],
+                            "Invalid __%s__ atomic of size %u bytes: address 0x%llx is %s", s ? "shared" : "global",
+                            bytes, (unsigned long long)addr[l], out ? "out of bounds" : "misaligned");
+    }
+    for (uint32_t left = d->counted ? on & sh : 0; left;) { /* block by block: each has banks of its own */
+        unsigned l = (unsigned)__builtin_ctz(left);
+        uint32_t group = 0;
+        for (uint32_t m = left; m; m &= m - 1)
+            group |= of[__builtin_ctz(m)] == of[l] ? m & -m : 0;
+        count(w, i, at, group, true, bytes, d->ones);
+        left &= ~group;
+    }
+    if (d->counted && on & ~sh)
+        count(w, i, at, on & ~sh, false, bytes, d->ones);
+    if (d->counted)
+        w->site[i->site].spaces |= (on & ~sh ? 1u << WG_SITE_GLOBAL : 0) | (on & sh ? 1u << WG_SITE_SHARED : 0);
+    for (uint32_t m = on; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        any_lane(w, d, R, of[l] ? of[l]->shared + at[l] : (char *)(uintptr_t)at[l], l, of[l] != NULL);
+    }
+    return i + 1;
+}
+
 /* a: address (S, V32 or V64), b and c in the descriptor: operands, always vectors; val[0..n): results */
 H(atom)
 {
@@ -293,7 +334,12 @@ H(atom)
             addr[l] = WG_VEC(uint64_t, i->a)[l] + disp;
     uint32_t sh = shared_lanes(d, addr, on);
     int bad = bad_lane(w, addr, on, sh, bytes);
-    if (bad >= 0) {
+    if (__builtin_expect(bad >= 0, 0)) {
+        uint32_t remote = 0;
+        for (uint32_t m = d->cluster && w->blk->cluster ? on & sh : 0; m; m &= m - 1)
+            remote |= addr[__builtin_ctz(m)] >> WG_CLUSTER_SHIFT ? m & -m : 0;
+        if (remote)
+            return elsewhere(w, i, R, addr, on, sh);
         bool aligned = !(addr[bad] & (bytes - 1));
         return wg_fault(w, i, WG_KERNEL_FAULT, aligned ? "out-of-bounds" : "misaligned", bad, addr[bad],
                         "Invalid __%s__ atomic of size %u bytes: address 0x%llx is %s",
@@ -320,4 +366,26 @@ H(atom)
         any_lane(w, d, R, s ? w->blk->shared + addr[l] : (char *)(uintptr_t)addr[l], l, s);
     }
     WG_NEXT;
+}
+
+/* ---- for bulk reductions ---- */
+void wg_bulk_reduce(char *to, const char *from, uint32_t n, unsigned op, unsigned type, bool global, bool others)
+{
+    unsigned bytes = wg_type_bytes((enum wg_type)type);
+    for (uint32_t k = 0; k + bytes <= n; k += bytes) {
+        uint64_t b = 0, old = 0, v;
+        memcpy(&b, from + k, bytes);
+        if (!others) {
+            memcpy(&old, to + k, bytes);
+            v = apply(op, type, global, old, b, 0);
+            memcpy(to + k, &v, bytes);
+            continue;
+        }
+        old = load(to + k, bytes);
+        do {
+            v = apply(op, type, global, old, b, 0);
+            if (bytes < 8)
+                v &= (1ull << 8 * bytes) - 1;
+        } while (!cas(to + k, bytes, &old, v));
+    }
 }

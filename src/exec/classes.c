@@ -133,6 +133,8 @@ static enum wg_class result(const struct ctx *c, const struct wg_instr *in)
         return load_result(c, in);
     case WG_OP_VOTE: case WG_OP_REDUX: /* groups of lanes may vote apart */
         return in->nops > 2 ? (of(c, &in->ops[2]) == WG_CLASS_S ? WG_CLASS_S : WG_CLASS_V) : WG_CLASS_S;
+    case WG_OP_ALLOCA: case WG_OP_STACKSAVE: case WG_OP_MAPA: case WG_OP_GETCTARANK: /* decoded lane by lane */
+        return WG_CLASS_V;
     case WG_OP_ACTIVEMASK: case WG_OP_BAR_RED: case WG_OP_BARRIER_RED:
     case WG_OP_BAR_CTA_RED: case WG_OP_BARRIER_CTA_RED:
         return WG_CLASS_S;
@@ -255,6 +257,9 @@ bool wg_classify(const struct wg_function *f, const struct wg_cfg *g, bool entry
         for (uint32_t k = 0; k < f->nparams; k++)
             if (f->reg_params[k] >= 0)
                 raise(&c, f->reg_params[k], WG_CLASS_V);
+    for (uint32_t r = 0; r < f->nregs; r++)
+        if (f->regs[r].type == WG_T_B128)
+            raise(&c, (int32_t)r, WG_CLASS_V);
     while (c.changed) {
         c.changed = false;
         for (uint32_t i = 0; i < f->ninstrs; i++) {

@@ -56,6 +56,10 @@ static uint32_t lay_out(struct wg_emit *e, uint32_t temp_bytes, const uint8_t *u
     }
     c->slots[f->nregs] = (struct wg_slot){off, off, WG_CLASS_P, 4}; /* the carry flag of .cc */
     off = (off + 8 + 63) & ~63u;
+    if (c->top_slot) {
+        c->top_slot = off;
+        off += 4 * WG_LANES;
+    }
     for (uint32_t r = 0; r < f->nregs; r++) {
         struct wg_slot *s = &c->slots[r];
         if (used[r] && s->cls == WG_CLASS_V && like[r] == r) {
@@ -104,6 +108,9 @@ static void emit_one(struct wg_emit *e)
     case WG_GROUP_ASYNC:
         wg_emit_async(e);
         return;
+    case WG_GROUP_TEX:
+        wg_emit_texture(e);
+        return;
     case WG_GROUP_MOV:
         if (in->op == WG_OP_MOV)
             wg_emit_mov(e);
@@ -111,6 +118,10 @@ static void emit_one(struct wg_emit *e)
             wg_emit_cvta(e);
         else if (in->op == WG_OP_ISSPACEP)
             wg_emit_isspacep(e);
+        else if (in->op == WG_OP_MAPA || in->op == WG_OP_GETCTARANK)
+            wg_emit_cluster(e);
+        else if (in->op == WG_OP_ALLOCA || in->op == WG_OP_STACKSAVE || in->op == WG_OP_STACKRESTORE)
+            wg_emit_stack(e);
         else
             wg_emit_refuse(e, "this operation");
         return;
@@ -299,11 +310,15 @@ static void note_order(struct wg_decoder *d, const struct wg_function *f)
         wg_instr_regs(&f->instrs[i], count_use, uses);
     for (uint32_t i = 0; i < f->ninstrs; i++) {
         const struct wg_instr *in = &f->instrs[i];
-        bool shared = in->space == WG_SPACE_SHARED || in->space == WG_SPACE_LOCAL || in->space == WG_SPACE_PARAM;
+        bool shared = in->space == WG_SPACE_SHARED || in->space == WG_SPACE_SHARED_CLUSTER || in->space == WG_SPACE_LOCAL ||
+                      in->space == WG_SPACE_PARAM;
         bool ordered = in->order != WG_ORDER_NONE && in->order != WG_ORDER_WEAK;
         if (shared)
             continue;
         if ((in->op == WG_OP_LD && ordered))
+            d->kc->order_matters = true;
+        if (in->op == WG_OP_CP_REDUCE_TENSOR || /* its type is in the map */
+            (in->op == WG_OP_CP_REDUCE_BULK && in->ntypes && wg_type_infos[in->type[0]].kind == 'F'))
             d->kc->order_matters = true;
         if (in->op == WG_OP_ATOM || in->op == WG_OP_RED) {
             bool used = in->op == WG_OP_ATOM && in->ops[0].kind != WG_OPERAND_SINK &&
@@ -377,6 +392,10 @@ struct wg_unit *wg_decode_function(struct wg_decoder *d, const struct wg_functio
         }
         if (in->op == WG_OP_CVTA)
             n++;
+        if (in->op == WG_OP_ALLOCA || in->op == WG_OP_STACKSAVE || in->op == WG_OP_STACKRESTORE)
+            c->top_slot = 1; /* lay_out says where */
+        if (in->op == WG_OP_BARRIER_CLUSTER_ARRIVE || in->op == WG_OP_BARRIER_CLUSTER_WAIT || in->op == WG_OP_MAPA)
+            d->kc->uses_cluster = true;
     }
     c->const_bytes = (n * 8 + 63) & ~63u;
     *d->tail = u;

@@ -80,6 +80,11 @@ uint32_t wg_emit_temp(struct wg_emit *e, uint32_t bytes)
     return off;
 }
 
+struct wg_val wg_emit_half(struct wg_val v, unsigned k)
+{
+    return (struct wg_val){v.off ? v.off + k * 8 * WG_LANES : 0, WG_CLASS_V, 8, -1};
+}
+
 unsigned wg_container(enum wg_type t)
 {
     unsigned b = wg_type_bytes(t);
@@ -99,6 +104,8 @@ uint64_t wg_imm_bits(const struct wg_operand *o, enum wg_type t)
     float f = (float)d;
     uint32_t v;
     memcpy(&v, &f, 4);
+    if (d != d) /* with its payload, and no quieter than it was written */
+        v = ((uint32_t)((uint64_t)o->imm >> 63) << 31) | 0x7f800000u | ((uint32_t)((uint64_t)o->imm >> 29) & 0x7fffffu);
     switch (t) {
     case WG_T_F16: case WG_T_F16X2: return wg_f32_to_f16(f);
     case WG_T_BF16: case WG_T_BF16X2: return wg_f32_to_bf16(f);

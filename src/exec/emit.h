@@ -81,6 +81,7 @@ bool wg_emit_masked(const struct wg_emit *e, int32_t reg);
 bool wg_emit_uniform_pred(const struct wg_emit *e, int32_t reg); /* written as one truth for the warp */
 uint32_t wg_emit_var(struct wg_emit *e, const struct wg_symbol *s);      /* slot of a call's .param variable, 0: none */
 void wg_emit_refuse(struct wg_emit *e, const char *why);
+struct wg_val wg_emit_half(struct wg_val v, unsigned k); /* a 128-bit register is two 64-bit ones: the k-th */
 unsigned wg_container(enum wg_type t);
 uint64_t wg_imm_bits(const struct wg_operand *o, enum wg_type t);
 uint64_t wg_symbol_value(struct wg_emit *e, const struct wg_symbol *s, bool *is_local, uint64_t *local_off);
@@ -91,6 +92,9 @@ struct wg_lane_addr;
 bool wg_emit_address(struct wg_emit *e, const struct wg_operand *o, unsigned space, struct wg_lane_addr *out);
 void wg_emit_tensor(struct wg_emit *e); /* emit_tensor.c */
 void wg_emit_async(struct wg_emit *e);  /* emit_async.c */
+void wg_emit_bulk(struct wg_emit *e);   /* emit_bulk.c */
+void wg_emit_wgmma(struct wg_emit *e);  /* emit_wgmma.c */
+void wg_emit_texture(struct wg_emit *e); /* emit_texture.c */
 bool wg_emit_flow(struct wg_emit *e);  /* false: not a flow or sync operation */
 struct wg_unit *wg_decode_function(struct wg_decoder *d, const struct wg_function *f);
 bool wg_takes_param_address(const struct wg_function *f);
@@ -98,6 +102,8 @@ void wg_emit_param_homes(struct wg_emit *e); /* at a function's start */
 void wg_emit_alu(struct wg_emit *e);
 void wg_emit_mov(struct wg_emit *e);
 void wg_emit_cvta(struct wg_emit *e);
+void wg_emit_stack(struct wg_emit *e);   /* alloca, stacksave, stackrestore */
+void wg_emit_cluster(struct wg_emit *e); /* emit_cluster.c: mapa, getctarank, barrier.cluster */
 void wg_emit_isspacep(struct wg_emit *e);
 uint64_t wg_param_home(const struct wg_function *f, const struct wg_symbol *s);
 /* provenance.c: per register (in scratch memory), and of an address */

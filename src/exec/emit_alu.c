@@ -253,17 +253,45 @@ void wg_emit_alu(struct wg_emit *e)
     }
 }
 
+/* mov.b128 between registers, or to and from two halves. */
+static void move128(struct wg_emit *e)
+{
+    const struct wg_operand *d = &e->in->ops[0], *s = &e->in->ops[1];
+    if ((d->kind == WG_OPERAND_VEC && d->nelems != 2) || (s->kind == WG_OPERAND_VEC && s->nelems != 2) ||
+        (s->kind != WG_OPERAND_VEC && s->kind != WG_OPERAND_REG)) {
+        wg_emit_refuse(e, "this move of 128 bits");
+        return;
+    }
+    struct wg_val from[2]; /* both are read before one is written */
+    for (unsigned k = 0; k < 2; k++)
+        from[k] = s->kind == WG_OPERAND_VEC
+                      ? wg_emit_vec(e, wg_emit_natural(e, wg_emit_get(e, &s->elems[k], WG_T_B64), WG_T_B64))
+                      : wg_emit_half(wg_emit_get(e, s, WG_T_B128), k);
+    for (unsigned k = 0; k < 2; k++) {
+        const struct wg_operand *o = d->kind == WG_OPERAND_VEC ? &d->elems[k] : d;
+        if (o->kind == WG_OPERAND_SINK)
+            continue;
+        struct wg_val to = d->kind == WG_OPERAND_VEC ? wg_emit_dest(e, o, WG_T_B64)
+                                                     : wg_emit_half(wg_emit_dest(e, o, WG_T_B128), k);
+        wg_emit_move(e, to, from[k], wg_emit_masked(e, o->reg));
+    }
+}
+
 /* mov with a {vector} on one side, or of a special register, an address or an immediate. */
 void wg_emit_mov(struct wg_emit *e)
 {
     const struct wg_instr *in = e->in;
     const struct wg_operand *d = &in->ops[0], *s = &in->ops[1];
     enum wg_type t = (enum wg_type)in->type[0];
+    if (t == WG_T_B128) {
+        move128(e);
+        return;
+    }
     if (d->kind == WG_OPERAND_VEC || s->kind == WG_OPERAND_VEC) {
         const struct wg_operand *list = d->kind == WG_OPERAND_VEC ? d : s;
         struct wg_pack_desc *p = wg_arena_alloc(e->dec->a, sizeof *p);
         bool unpack = d->kind == WG_OPERAND_VEC, scalar = !e->wide;
-        if (!p || list->nelems > 8 || wg_type_bytes(t) > 8) {
+        if (!p || list->nelems > 8) {
             wg_emit_refuse(e, "this move");
             return;
         }
@@ -308,12 +336,8 @@ void wg_emit_mov(struct wg_emit *e)
                 wg_emit_move(e, el[k], v[k], true);
         return;
     }
-    if (s->kind == WG_OPERAND_REG && t != WG_T_B128) {
+    if (s->kind == WG_OPERAND_REG) {
         wg_emit_alu(e);
-        return;
-    }
-    if (wg_type_bytes(t) > 8) {
-        wg_emit_refuse(e, "a 128-bit register");
         return;
     }
     struct wg_val to = wg_emit_dest(e, d, t), v = wg_emit_get(e, s, t);
@@ -381,3 +405,33 @@ void wg_emit_isspacep(struct wg_emit *e)
     }
 }
 
+
+/* Registers of one size, lane by lane: what a thread takes is its own. */
+void wg_emit_stack(struct wg_emit *e)
+{
+    const struct wg_instr *in = e->in;
+    bool restore = in->op == WG_OP_STACKRESTORE;
+    enum wg_type t = in->ntypes ? (enum wg_type)in->type[0] : WG_T_U64;
+    struct wg_val to = {0}, a = {0};
+    int64_t align = 8; /* PTX ISA, alloca */
+    if (in->nops > 2)
+        align = in->ops[2].kind == WG_OPERAND_IMM ? in->ops[2].imm : 0;
+    if (!restore)
+        to = wg_emit_dest(e, &in->ops[0], t);
+    if (in->op != WG_OP_STACKSAVE)
+        a = wg_emit_vec(e, wg_emit_natural(e, wg_emit_get(e, &in->ops[restore ? 0 : 1], t), t));
+    if (in->extra || align <= 0 || align & (align - 1) || align > 1 << 20 ||
+        (!restore && (to.bytes != wg_container(t) || to.cls != WG_CLASS_V)) || wg_container(t) < 4) {
+        wg_emit_refuse(e, in->extra ? in->extra : "this form of stack operation");
+        return;
+    }
+    struct wg_inst *i = wg_emit_guarded(e, restore                       ? WG_H_STACKRESTORE
+                                           : in->op == WG_OP_STACKSAVE ? WG_H_STACKSAVE
+                                                                       : WG_H_ALLOCA);
+    if (!i)
+        return;
+    i->d = to.off;
+    i->a = a.off;
+    i->bytes = (uint8_t)wg_container(t);
+    i->imm = align;
+}

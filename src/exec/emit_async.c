@@ -1,4 +1,4 @@
-/* emit_async.c - decoding of cp.async, mbarrier and bulk copies. */
+/* emit_async.c - decoding of cp.async and mbarrier. */
 #include "exec/async.h"
 #include "exec/emit.h"
 #include <string.h>
@@ -102,31 +102,6 @@ static void mbarrier(struct wg_emit *e)
         finish(e, d, WG_H_MBARRIER);
 }
 
-static void cp_bulk(struct wg_emit *e)
-{
-    static const struct { const char *text; unsigned from; bool bar; } forms[] = {
-        {"global.mbarrier::complete_tx::bytes", WG_SPACE_GLOBAL, true},
-        {"shared::cta.mbarrier::complete_tx::bytes", WG_SPACE_SHARED, true},
-        {"shared::cta.bulk_group", WG_SPACE_SHARED, false}};
-    const struct wg_instr *in = e->in;
-    struct wg_async_desc *d = begin(e);
-    if (!d)
-        return;
-    for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
-        if (!in->extra || strcmp(in->extra, forms[k].text) || (in->space == WG_SPACE_GLOBAL) == forms[k].bar ||
-            in->nops < (forms[k].bar ? 4u : 3u))
-            continue;
-        if (!wg_emit_address(e, &in->ops[0], in->space, &d->at[0]) ||
-            !wg_emit_address(e, &in->ops[1], forms[k].from, &d->at[1]) ||
-            (forms[k].bar && !wg_emit_address(e, &in->ops[3], WG_SPACE_SHARED, &d->at[2])))
-            return;
-        d->x = vec(e, &in->ops[2], WG_T_U32);
-        finish(e, d, WG_H_CP_BULK);
-        return;
-    }
-    wg_emit_refuse(e, "this form of bulk copy");
-}
-
 void wg_emit_async(struct wg_emit *e)
 {
     const struct wg_instr *in = e->in;
@@ -148,12 +123,10 @@ void wg_emit_async(struct wg_emit *e)
         if (i)
             i->imm = -1;
         return;
-    case WG_OP_CP_BULK: cp_bulk(e); return;
-    case WG_OP_CP_BULK_COMMIT: case WG_OP_CP_BULK_WAIT: /* bulk copies have completed already */
-    case WG_OP_CP_BULK_PREFETCH:
-        return;
-    case WG_OP_CP_BULK_TENSOR: case WG_OP_CP_REDUCE_BULK:
-        wg_emit_refuse(e, "this operation");
+    case WG_OP_CP_BULK: case WG_OP_CP_BULK_TENSOR: case WG_OP_CP_REDUCE_BULK: case WG_OP_CP_REDUCE_TENSOR:
+    case WG_OP_CP_BULK_COMMIT: case WG_OP_CP_BULK_WAIT: case WG_OP_CP_BULK_PREFETCH: case WG_OP_ST_ASYNC:
+    case WG_OP_RED_ASYNC:
+        wg_emit_bulk(e);
         return;
     default: mbarrier(e); return;
     }

@@ -353,8 +353,8 @@ static void emit_bar_warp(struct wg_emit *e)
         struct wg_inst *o = wg_emit_guarded(e, WG_H_OBSERVE_SYNC);
         if (o) {
             o->f = v.off;
-            o->k2 = v.cls == WG_CLASS_V ? 0 : 4;
-            o->imm = 1;
+            o->k2 = (v.cls == WG_CLASS_V ? 0 : 4) | 8;
+            o->p = "bar.warp.sync";
         }
     }
     struct wg_inst *i = wg_emit_guarded(e, WG_H_BAR_WARP);
@@ -391,6 +391,7 @@ bool wg_emit_flow(struct wg_emit *e)
         emit_barrier(e, false, true);
         return true;
     case WG_OP_BAR_WARP_SYNC: emit_bar_warp(e); return true;
+    case WG_OP_BARRIER_CLUSTER_ARRIVE: case WG_OP_BARRIER_CLUSTER_WAIT: wg_emit_cluster(e); return true;
     case WG_OP_MEMBAR: case WG_OP_FENCE: case WG_OP_FENCE_PROXY: case WG_OP_FENCE_MBARRIER_INIT:
         if (e->dec->o->observed) {
             struct wg_inst *i = wg_emit_guarded(e, WG_H_OBSERVE_FENCE);

@@ -60,11 +60,15 @@ static uint8_t site_space(unsigned space)
     }
 }
 
+/* May an address of this space be in shared memory of another block of the cluster? */
+static bool may_be_remote(unsigned space) { return space == WG_SPACE_SHARED_CLUSTER || space == WG_SPACE_NONE; }
+
 /* The same for other files: space is enum wg_space. */
 bool wg_emit_address(struct wg_emit *e, const struct wg_operand *o, unsigned space, struct wg_lane_addr *out)
 {
     struct wg_mem_desc d = {0};
     out->space = site_space(space);
+    out->cluster = may_be_remote(space);
     if (!address(e, o, out->space, &d, &out->off, &out->disp))
         return false;
     out->acls = d.acls;
@@ -307,13 +311,16 @@ static void load(struct wg_emit *e)
     const struct wg_instr *in = e->in;
     const struct wg_operand *m = &in->ops[1];
     enum wg_type t = (enum wg_type)in->type[0];
-    uint32_t n = elements(&in->ops[0]);
+    bool quad = t == WG_T_B128 && in->ops[0].kind == WG_OPERAND_REG; /* as two 64-bit halves */
+    uint32_t n = quad ? 2 : elements(&in->ops[0]);
     struct wg_mem_desc *d = new_desc(e);
     uint32_t a;
+    t = quad ? WG_T_B64 : t;
     int32_t disp;
     if (!d)
         return;
     d->space = site_space(in->space);
+    d->cluster = may_be_remote(in->space);
     if (in->space == WG_SPACE_PARAM && !e->fn->is_entry) /* through a pointer: see wg_param_home */
         d->space = WG_SITE_LOCAL;
     d->elem = (uint8_t)wg_type_bytes(t);
@@ -333,7 +340,8 @@ static void load(struct wg_emit *e)
     unsigned cont = 0;
     bool uneven = false;
     for (uint32_t k = 0; k < n; k++) {
-        to[k] = wg_emit_dest(e, element(&in->ops[0], k), t);
+        to[k] = quad ? wg_emit_half(wg_emit_dest(e, &in->ops[0], WG_T_B128), k)
+                     : wg_emit_dest(e, element(&in->ops[0], k), t);
         if (to[k].off) {
             uneven |= cont && cont != to[k].bytes;
             cont = to[k].bytes;
@@ -376,13 +384,16 @@ static void store(struct wg_emit *e)
 {
     const struct wg_instr *in = e->in;
     enum wg_type t = (enum wg_type)in->type[0];
-    uint32_t n = elements(&in->ops[1]);
+    bool quad = t == WG_T_B128 && in->ops[1].kind == WG_OPERAND_REG;
+    uint32_t n = quad ? 2 : elements(&in->ops[1]);
     struct wg_mem_desc *d = new_desc(e);
     uint32_t a;
+    t = quad ? WG_T_B64 : t;
     int32_t disp;
     if (!d)
         return;
     d->space = site_space(in->space);
+    d->cluster = may_be_remote(in->space);
     d->elem = (uint8_t)wg_type_bytes(t);
     d->n = (uint8_t)n;
     d->store = 1;
@@ -396,7 +407,8 @@ static void store(struct wg_emit *e)
         return;
     struct wg_val v[8];
     for (uint32_t k = 0; k < n; k++) {
-        v[k] = wg_emit_get(e, element(&in->ops[1], k), t);
+        v[k] = quad ? wg_emit_half(wg_emit_get(e, &in->ops[1], WG_T_B128), k)
+                    : wg_emit_get(e, element(&in->ops[1], k), t);
         if (v[k].bytes < d->elem)
             v[k] = wg_emit_natural(e, v[k], t);
         v[k] = wg_emit_vec(e, v[k]);
@@ -448,11 +460,12 @@ static void atomic(struct wg_emit *e)
     int32_t disp;
     if (!d)
         return;
-    if (!atom_known(in, t) || in->extra || wg_type_bytes(t) > 8 || (in->space == WG_SPACE_SHARED_CLUSTER)) {
+    if (!atom_known(in, t) || in->extra || wg_type_bytes(t) > 8) {
         wg_emit_refuse(e, "this atomic operation");
         return;
     }
     d->space = site_space(in->space);
+    d->cluster = may_be_remote(in->space);
     d->elem = (uint8_t)wg_type_bytes(t);
     d->atom = in->atom;
     d->type = (uint8_t)t;
@@ -519,8 +532,6 @@ void wg_emit_memory(struct wg_emit *e)
         } else if (in->space == WG_SPACE_PARAM && m->reg < 0 && m->sym &&
                    (wg_emit_var(e, m->sym) || (e->fn->is_entry && m->sym->kind == WG_SYMBOL_PARAM))) {
             load_param(e);
-        } else if (in->space == WG_SPACE_SHARED_CLUSTER) {
-            wg_emit_refuse(e, "distributed shared memory");
         } else {
             load(e);
         }
@@ -531,8 +542,6 @@ void wg_emit_memory(struct wg_emit *e)
             wg_emit_refuse(e, in->extra);
         else if (in->space == WG_SPACE_PARAM)
             store_param(e);
-        else if (in->space == WG_SPACE_SHARED_CLUSTER)
-            wg_emit_refuse(e, "distributed shared memory");
         else
             store(e);
         return;

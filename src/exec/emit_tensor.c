@@ -257,6 +257,8 @@ void wg_emit_tensor(struct wg_emit *e)
     case WG_OP_WMMA_LOAD_A: case WG_OP_WMMA_LOAD_B: case WG_OP_WMMA_LOAD_C: case WG_OP_WMMA_STORE:
         wmma_memory(e);
         return;
+    case WG_OP_WGMMA: wg_emit_wgmma(e); return;
+    case WG_OP_WGMMA_FENCE: case WG_OP_WGMMA_COMMIT: case WG_OP_WGMMA_WAIT: return; /* products are done at once */
     default: wg_emit_refuse(e, "this operation");
     }
 }

@@ -1,4 +1,5 @@
 /* engine.c - the public API: devices, modules, kernels, launches. */
+#include "exec/cluster.h"
 #include "exec/engine.h"
 #include "model/occupancy.h"
 #include "exec/traffic.h"
@@ -33,14 +34,16 @@ enum wg_status wg_open(const struct wg_options *opt, struct wg **out, char *err,
         g->jobs = 1024;
     if (s == WG_OK)
         s = wg_memory_open(g);
-    if (s == WG_OK && o.tools && !o.host_addresses && !(g->check = wg_check_open(o.tools, g->lo, g->end, &g->observer)))
+    if (s == WG_OK && o.tools && !o.host_addresses && !(g->check = wg_check_open(o.tools, o.stored, g->lo, g->end, &g->observer)))
         s = wg_diag_set(&g->diag, WG_NO_MEMORY, "out of host memory");
     if (s == WG_OK)
         s = wg_profile_builder_init(&g->profile, "");
     if (s == WG_OK)
+        g->profile.profile.device_file = wg_profile_string(&g->profile, g->gpu->file);
+    if (s == WG_OK)
         s = wg_memory_alloc(g, PARAM_MAX + 4, 256, true, &g->params);
     if (s == WG_OK)
-        s = wg_memory_alloc(g, 256, 256, true, &g->workspace);
+        s = wg_memory_alloc(g, WG_CLUSTER_SYNC_AT + 4 * WG_CLUSTER_SYNCS, 256, true, &g->workspace);
     if (s != WG_OK) {
         if (err)
             snprintf(err, n, "%s", g->diag.text[0] ? g->diag.text : wg_status_text(s));
@@ -74,6 +77,7 @@ void wg_close(struct wg *g)
     wg_profile_builder_free(&g->profile);
     wg_check_close(g->check);
     wg_caches_close(g->caches);
+    free(g->textures);
     wg_memory_close(g);
     wg_arena_free(&g->arena);
     free(g);
@@ -136,11 +140,12 @@ static enum wg_status place_variables(struct wg_module *m)
     }
     for (uint32_t k = 0; k < p->nvars; k++) {
         const struct wg_symbol *s = p->vars[k];
-        if (!is_device_var(s) || s->space == WG_SPACE_CONST)
+        bool reference = s->kind == WG_SYMBOL_TEX; /* a cell for the handle that the host binds */
+        if (!reference && (!is_device_var(s) || s->space == WG_SPACE_CONST))
             continue;
-        if (s->is_extern && s->bytes == 0)
+        if (!reference && s->is_extern && s->bytes == 0)
             continue;
-        enum wg_status st = wg_memory_alloc(g, s->bytes, s->align > 256 ? s->align : 256, true, &m->var_addr[k]);
+        enum wg_status st = wg_memory_alloc(g, reference ? 8 : s->bytes, s->align > 256 ? s->align : 256, true, &m->var_addr[k]);
         if (st != WG_OK)
             return st;
         m->blocks[m->nblocks++] = m->var_addr[k];
@@ -149,7 +154,7 @@ static enum wg_status place_variables(struct wg_module *m)
         const struct wg_symbol *s = p->vars[k];
         if (!m->var_addr[k])
             continue;
-        if (s->init)
+        if (s->init && s->kind != WG_SYMBOL_TEX)
             memcpy((void *)m->var_addr[k], s->init, s->bytes);
         for (uint32_t r = 0; r < s->nrelocs; r++) {
             uint64_t v = symbol_address(m, s->relocs[r].sym) + (uint64_t)s->relocs[r].addend;
@@ -311,7 +316,12 @@ static enum wg_status check_launch(struct wg *g, struct wg_kernel *k, const stru
     static const unsigned grid_max[3] = {2147483647u, 65535, 65535};
     const struct wg_cc *cc = g->gpu->cc;
     uint64_t threads = 1, cluster = 1;
+    const uint32_t *q = k->fn->reqcluster;
     for (int d = 0; d < 3; d++) {
+        unsigned want = c->cluster[d] ? c->cluster[d] : q[d] ? q[d] : 1;
+        if (q[0] && c->cluster[d] && c->cluster[d] != (q[d] ? q[d] : 1))
+            return wg_diag_set(&g->diag, WG_LIMIT, "%s was built for clusters of (%u,%u,%u)", k->fn->name, q[0],
+                               q[1] ? q[1] : 1, q[2] ? q[2] : 1);
         if (c->grid[d] == 0 || c->grid[d] > grid_max[d])
             return wg_diag_set(&g->diag, WG_LIMIT, "grid %c is %u: a device takes 1 to %u", "xyz"[d], c->grid[d],
                                grid_max[d]);
@@ -319,12 +329,10 @@ static enum wg_status check_launch(struct wg *g, struct wg_kernel *k, const stru
             return wg_diag_set(&g->diag, WG_LIMIT, "block %c is %u: a device takes 1 to %u", "xyz"[d], c->block[d],
                                block_max[d]);
         threads *= c->block[d];
-        if (c->cluster[d]) {
-            cluster *= c->cluster[d];
-            if (c->grid[d] % c->cluster[d])
-                return wg_diag_set(&g->diag, WG_LIMIT, "grid %c is %u: no multiple of the cluster's %u", "xyz"[d],
-                                   c->grid[d], c->cluster[d]);
-        }
+        cluster *= want;
+        if (c->grid[d] % want)
+            return wg_diag_set(&g->diag, WG_LIMIT, "grid %c is %u: no multiple of the cluster's %u", "xyz"[d], c->grid[d],
+                               want);
     }
     if (threads > cc->threads_per_block)
         return wg_diag_set(&g->diag, WG_LIMIT, "a block of %llu threads: %s takes %u", (unsigned long long)threads,
@@ -443,7 +451,9 @@ enum wg_status wg_launch(struct wg *g, struct wg_kernel *k, const struct wg_laun
     r.param_addr = g->params;
     r.max_resident = resident_blocks(g, &r);
     bool one = kc->order_matters && !g->opt.any_block_order;
-    uint64_t useful = r.nblocks < g->jobs ? r.nblocks : g->jobs;
+    r.unit_blocks = r.cluster[0] * r.cluster[1] * r.cluster[2];
+    r.nunits = r.nblocks / r.unit_blocks;
+    uint64_t useful = r.nunits < g->jobs ? r.nunits : g->jobs;
     r.nworkers = one || g->opt.tools ? 1 : (uint32_t)useful;
     for (uint32_t a = 0; a < k->fn->nparams; a++)
         memcpy((char *)g->params + k->fn->params[a].offset, c.args[a], k->fn->params[a].bytes);

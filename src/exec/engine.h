@@ -3,6 +3,7 @@
 #define WG_EXEC_ENGINE_H
 #include "check/check.h"
 #include "exec/decode.h"
+#include "exec/texture.h"
 #include "model/cache.h"
 #include "model/gpus.h"
 #include "model/registers.h"
@@ -64,6 +65,8 @@ struct wg {
     uint64_t quarantined;          /* bytes of freed blocks whose addresses are held back */
     struct wg_caches *caches;      /* NULL until a launch models them */
     uint64_t clock;                /* simulated cycles of finished launches */
+    struct wg_texture_slot *textures; /* by slot of the handle */
+    uint32_t ntextures;
 };
 
 /* memory.c */

@@ -1,4 +1,5 @@
 /* flow.c - branches, reconvergence, exits, calls and barriers as handlers. Scheduling of diverged lanes is in wide.c. */
+#include "exec/async.h"
 #include "exec/engine.h"
 #include "exec/handlers.h"
 #include "exec/lanes.h"
@@ -318,6 +319,8 @@ H(exit)
     w->live &= ~gone;
     w->mask &= ~gone;
     w->wk->changes++;
+    if (w->async && w->async->n)
+        wg_async_exit(w, gone);
     if (w->wide)
         return wg_lanes_exit(w, i, gone);
     if (w->mask)
@@ -381,7 +384,7 @@ static const struct wg_inst *enter(struct wg_warp *w, const struct wg_inst *i, c
     f->caller = up;
     f->ret = i + 1;
     f->mask = w->mask;
-    f->local_base = up->local_base + ((up->code->local_bytes + 15u) & ~15u);
+    f->local_base = (wg_frame_local(up) + 15u) & ~15u;
     if (!wg_local_reserve(w, (uint64_t)f->local_base + code->local_bytes)) {
         wg_frame_drop(w, f);
         return wg_fault(w, i, WG_KERNEL_FAULT, "stack-overflow", __builtin_ctz(w->mask), 0,

@@ -1,5 +1,6 @@
 /* grid.c - blocks to workers, warps to their turn, and what to say when nothing moves any more. */
 #include "exec/async.h"
+#include "exec/cluster.h"
 #include "exec/engine.h"
 #include "exec/handlers.h"
 #include "exec/traffic.h"
@@ -94,6 +95,24 @@ static void init_frame(struct wg_frame *f, const struct wg_code *c)
     memcpy(wg_frame_regs(f), c->consts, (size_t)c->nconsts * 8);
 }
 
+/* Nothing taken by alloca yet. */
+static void clear_top(struct wg_frame *f)
+{
+    if (f->code->top_slot)
+        memset(wg_frame_regs(f) + f->code->top_slot, 0, 4 * WG_LANES);
+}
+
+uint32_t wg_frame_local(const struct wg_frame *f)
+{
+    uint32_t most = 0;
+    if (!f->code->top_slot)
+        return f->local_base + f->code->local_bytes;
+    const uint32_t *top = (const uint32_t *)((const char *)(f + 1) + f->code->top_slot);
+    for (unsigned l = 0; l < WG_LANES; l++)
+        most = top[l] > most ? top[l] : most;
+    return f->local_base + ((f->code->local_bytes + 15u) & ~15u) + most;
+}
+
 struct wg_frame *wg_frame_new(struct wg_warp *w, const struct wg_code *code)
 {
     for (struct wg_frame **p = &w->free_frames; *p; p = &(*p)->next_free)
@@ -102,12 +121,14 @@ struct wg_frame *wg_frame_new(struct wg_warp *w, const struct wg_code *code)
             *p = f->next_free;
             f->caller = NULL;
             f->refs = 0;
+            clear_top(f);
             return f;
         }
     struct wg_frame *f = wg_aligned(64, sizeof *f + code->frame_bytes);
     if (!f)
         return NULL;
     init_frame(f, code);
+    clear_top(f);
     f->all = w->frames;
     w->frames = f;
     return f;
@@ -217,6 +238,8 @@ static bool start_block(struct wg_block *b, uint64_t linear)
 {
     const struct wg_run *r = b->wk->run;
     b->linear = linear;
+    b->gone = false;
+    b->cluster = NULL;
     b->ctaid[0] = (uint32_t)(linear % r->grid[0]);
     b->ctaid[1] = (uint32_t)(linear / r->grid[0] % r->grid[1]);
     b->ctaid[2] = (uint32_t)(linear / r->grid[0] / r->grid[1]);
@@ -252,6 +275,8 @@ static bool start_block(struct wg_block *b, uint64_t linear)
             if (f != w->root)
                 wg_frame_drop(w, f);
         w->root->refs = 0;
+        clear_top(w->root);
+        w->cluster_parity = 0;
 #ifdef WG_HOSTILE
         if ((k + linear) % 2) /* half of the warps never see fast code */
             w->pc = wg_deopt(w, w->pc);
@@ -397,19 +422,128 @@ static double now(void)
 
 static bool cancelled(const struct wg_run *r) { return r->g->opt.cancel && *r->g->opt.cancel; }
 
-/* Takes the next block that nobody runs; UINT64_MAX when there is none. */
+/* Takes the next unit that nobody runs; UINT64_MAX when there is none. */
 static uint64_t take(struct wg_run *r)
 {
-    uint64_t n = __atomic_fetch_add(&r->next_block, 1, __ATOMIC_RELAXED);
-    if (n >= r->nblocks)
+    uint64_t n = __atomic_fetch_add(&r->next_unit, 1, __ATOMIC_RELAXED);
+    if (n >= r->nunits)
         return UINT64_MAX;
 #ifdef WG_HOSTILE
     if (!r->kc->order_matters) { /* any order is legal: reverse pairs */
         uint64_t m = n ^ 1;
-        return m < r->nblocks ? m : n;
+        return m < r->nunits ? m : n;
     }
 #endif
     return n;
+}
+
+/* ---- units: a block, or the blocks of a cluster, which run together ---- */
+static struct wg_block *get_block(struct wg_worker *k)
+{
+    struct wg_block *b = k->free_blocks;
+    if (!b)
+        return new_block(k);
+    k->free_blocks = b->next;
+    return b;
+}
+static void give_block(struct wg_worker *k, struct wg_block *b)
+{
+    b->next = k->free_blocks;
+    k->free_blocks = b;
+}
+
+/* Block `rank` of cluster `unit`, as a linear index in the grid. */
+static uint64_t linear_of(const struct wg_run *r, uint64_t unit, uint32_t rank)
+{
+    const uint32_t *c = r->cluster, *g = r->grid;
+    uint64_t nx = g[0] / c[0], ny = g[1] / c[1];
+    uint64_t x = unit % nx * c[0] + rank % c[0], y = unit / nx % ny * c[1] + rank / c[0] % c[1],
+             z = unit / nx / ny * c[2] + rank / c[0] / c[1];
+    return x + g[0] * (y + g[1] * z);
+}
+
+/* Puts the blocks of unit n behind the resident ones; false: out of memory. */
+static bool start_unit(struct wg_worker *k, uint64_t n)
+{
+    const struct wg_run *r = k->run;
+    bool clustered = r->unit_blocks > 1 || r->kc->uses_cluster;
+    struct wg_cluster *c = clustered ? wg_calloc(1, sizeof *c) : NULL;
+    struct wg_block *got[WG_CLUSTER_MAX] = {NULL}, **p = &k->blocks;
+    if (clustered && !c)
+        return false;
+    for (uint32_t x = 0; x < r->unit_blocks; x++)
+        if (!(got[x] = get_block(k)) || !start_block(got[x], clustered ? linear_of(r, n, x) : n)) {
+            for (uint32_t y = 0; y <= x && got[y]; y++)
+                give_block(k, got[y]);
+            free(c);
+            return false;
+        }
+    while (*p)
+        p = &(*p)->next;
+    for (uint32_t x = 0; x < r->unit_blocks; x++) {
+        got[x]->next = NULL;
+        got[x]->cluster = c;
+        if (c)
+            c->block[c->n++] = got[x];
+        *p = got[x];
+        p = &got[x]->next;
+    }
+    k->nresident += r->unit_blocks;
+    return true;
+}
+
+/* A block has ended: others of its cluster may still look at it, so that it goes with the last of them. */
+static void end_block(struct wg_block *b)
+{
+    struct wg_worker *k = b->wk;
+    struct wg_run *r = k->run;
+    if (r->kc->observed)
+        r->g->observer.block_end(r->g->observer.ctx, b->observed);
+    wg_traffic_end(b);
+    b->gone = true;
+    k->nresident--;
+    k->blocks_done++;
+    __atomic_fetch_add(&r->blocks_done, 1, __ATOMIC_RELAXED);
+    if (b->cluster)
+        b->cluster->done++;
+}
+static bool is_done(const struct wg_block *b) { return b->gone && (!b->cluster || b->cluster->done == b->cluster->n); }
+static void reap(struct wg_worker *k)
+{
+    for (struct wg_block **p = &k->blocks; *p;) {
+        struct wg_block *b = *p;
+        if (!is_done(b)) {
+            p = &b->next;
+            continue;
+        }
+        *p = b->next;
+        if (b->cluster && b->cluster->block[b->cluster->n - 1] == b) /* the last of them in this list */
+            free(b->cluster);
+        give_block(k, b);
+    }
+}
+
+void wg_cluster_settle(struct wg_worker *k, struct wg_cluster *c)
+{
+    uint64_t need = 0;
+    if (!c->arrived)
+        return;
+    for (uint32_t x = 0; x < c->n; x++)
+        for (uint32_t y = 0; !c->block[x]->gone && y < c->block[x]->nwarps; y++)
+            need += (uint32_t)__builtin_popcount(c->block[x]->warps[y].live);
+    if (c->arrived < need)
+        return;
+    c->arrived = 0;
+    c->phase++;
+    k->changes++;
+}
+
+const struct wg_inst *wg_cluster_fault(struct wg_warp *w, const struct wg_inst *i, unsigned lane, uint64_t addr)
+{
+    uint32_t r = wg_cluster_rank_of(w->blk, addr), n = w->blk->cluster ? w->blk->cluster->n : 1;
+    return wg_fault(w, i, WG_KERNEL_FAULT, "out-of-bounds", (int)lane, addr,
+                    "Invalid __shared__ access: address 0x%llx is of block %u of the cluster, which %s",
+                    (unsigned long long)addr, r, r < n ? "has exited" : "has fewer blocks");
 }
 
 static void tell_progress(struct wg_worker *k)
@@ -432,11 +566,12 @@ static void tell_progress(struct wg_worker *k)
 #define HANG_SECONDS 4.0
 #define HANG_TURNS   2000
 
-static void no_memory(struct wg_worker *k)
+static struct wg_block *waiting(const struct wg_worker *k)
 {
-    k->fault = (struct wg_fault){.set = true, .status = WG_NO_MEMORY, .id = "host-memory", .site = UINT32_MAX,
-                                 .text = "out of host memory for a block"};
-    __atomic_store_n(&k->run->stop, 1, __ATOMIC_RELEASE);
+    struct wg_block *b = k->blocks;
+    while (b->gone && b->next)
+        b = b->next;
+    return b;
 }
 
 static void *work(void *arg)
@@ -453,45 +588,31 @@ static void *work(void *arg)
             uint64_t n = take(r);
             if (n == UINT64_MAX)
                 break;
-            struct wg_block *b = k->free_blocks;
-            if (b)
-                k->free_blocks = b->next;
-            else if (!(b = new_block(k))) {
-                no_memory(k);
-                break;
-            }
-            b->next = NULL;
-            k->blocks = b;
-            k->nresident = 1;
-            if (!start_block(b, n)) {
-                no_memory(k);
+            if (!start_unit(k, n)) {
+                k->fault = (struct wg_fault){.set = true, .status = WG_NO_MEMORY, .id = "host-memory", .site = UINT32_MAX,
+                                             .text = "out of host memory for a block"};
+                __atomic_store_n(&r->stop, 1, __ATOMIC_RELEASE);
                 break;
             }
         }
         if (!k->blocks)
             break;
-        bool moved = false;
-        for (struct wg_block **p = &k->blocks; *p;) {
-            struct wg_block *b = *p;
+        bool moved = false, ended = false;
+        for (struct wg_block *b = k->blocks; b; b = b->next) {
+            if (b->gone)
+                continue;
             enum turn t = run_block(b);
             if (t == TURN_FAULT)
                 goto out;
             moved |= t != TURN_SPUN;
             if (t == TURN_DONE) {
-                if (r->kc->observed)
-                    r->g->observer.block_end(r->g->observer.ctx, b->observed);
-                wg_traffic_end(b);
-                *p = b->next;
-                b->next = k->free_blocks;
-                k->free_blocks = b;
-                k->nresident--;
-                k->blocks_done++;
-                __atomic_fetch_add(&r->blocks_done, 1, __ATOMIC_RELAXED);
+                end_block(b);
+                ended = true;
                 tell_progress(k);
-            } else {
-                p = &b->next;
             }
         }
+        if (ended)
+            reap(k);
         if (cancelled(r)) {
             k->fault = (struct wg_fault){.set = true, .status = WG_CANCELLED, .id = "cancelled", .site = UINT32_MAX,
                                          .text = "cancelled"};
@@ -502,33 +623,21 @@ static void *work(void *arg)
             idle = 0;
             continue;
         }
-        /* These blocks wait for others: give one more a place, as an SM would hold several. */
-        if (more && k->nresident < r->max_resident) {
+        /* These blocks wait for others: give one more a place, as an SM would hold several; all of a cooperative launch. */
+        bool admitted = false;
+        while (more && k->nresident < r->max_resident && (!admitted || r->cfg->cooperative)) {
             uint64_t n = take(r);
             if (n == UINT64_MAX) {
                 more = false;
-            } else {
-                struct wg_block *b = k->free_blocks;
-                if (b)
-                    k->free_blocks = b->next;
-                else
-                    b = new_block(k);
-                if (b) {
-                    if (!start_block(b, n)) {
-                        free_block(b);
-                        no_memory(k);
-                        break;
-                    }
-                    b->next = NULL;
-                    struct wg_block **p = &k->blocks;
-                    while (*p)
-                        p = &(*p)->next;
-                    *p = b;
-                    k->nresident++;
-                    idle = 0;
-                    continue;
-                }
+                break;
             }
+            if (!start_unit(k, n))
+                break;
+            admitted = true;
+        }
+        if (admitted) {
+            idle = 0;
+            continue;
         }
         if (idle++ == 0)
             since = now();
@@ -537,7 +646,7 @@ static void *work(void *arg)
             k->seen_done = done;
             idle = 0;
         } else if (idle > HANG_TURNS && now() - since > HANG_SECONDS) {
-            report_hang(k, k->blocks, "every warp spins and memory no longer changes,");
+            report_hang(k, waiting(k), "every warp spins and memory no longer changes,");
             break;
         }
     }
@@ -562,6 +671,9 @@ static bool open_worker(struct wg_run *r, struct wg_worker *k, unsigned index)
 
 static void close_worker(struct wg_worker *k)
 {
+    for (struct wg_block *b = k->blocks; b; b = b->next) /* a launch that stopped */
+        if (b->cluster && b->cluster->block[b->cluster->n - 1] == b)
+            free(b->cluster);
     struct wg_block *lists[2] = {k->blocks, k->free_blocks};
     for (int l = 0; l < 2; l++)
         for (struct wg_block *b = lists[l], *n; b; b = n) {

@@ -28,6 +28,7 @@ struct wg_mem_desc {
     uint8_t joined;     /* atomics: counted as ptxas would make them, not as written */
     uint8_t ones;       /* atomics: add of the constant 1 whose result nothing reads: the hardware counts lanes */
     uint8_t order, scope;
+    uint8_t cluster;    /* shared addresses may be those of another block of the cluster */
     uint8_t wide;       /* loads and stores: bytes of the access ptxas makes of this one and others; 0: its own */
     int8_t position;    /* that access begins so many bytes before this one's address */
     uint8_t again;      /* a second one of that width begins so many bytes later; 0: none */

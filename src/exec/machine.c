@@ -458,6 +458,58 @@ static void adjust(struct estimator *e, uint32_t i)
         charge(e, i, constants - 1);
 }
 
+/* ---- loops that are unrolled ----------------------------------------------------------------------------------- */
+
+/* .pragma "nounroll" stands between the statement before a loop and its first. */
+static bool kept_rolled(const struct wg_function *f, uint32_t first)
+{
+    const char *to = f->instrs[first].text, *from = first ? f->instrs[first - 1].text + f->instrs[first - 1].text_len : NULL;
+    return from && to > from && memmem(from, (size_t)(to - from), "nounroll", 8);
+}
+
+/* x = x + constant, and nobody else writes x. */
+static bool steps(const struct estimator *e, uint32_t i)
+{
+    const struct wg_instr *in = &e->f->instrs[i];
+    int32_t d = dest(in);
+    return in->op == WG_OP_ADD && is_sum(in) && d >= 0 && source(in, 1) == d && in->nops == 3 && in->ops[2].kind == WG_OPERAND_IMM;
+}
+
+/* Is block b a loop of its own whose count of rounds is the warp's and known before it starts? */
+static bool unrolls(const struct estimator *e, uint32_t b)
+{
+    const struct wg_bb *B = &e->g->bbs[b];
+    const struct wg_instr *last = &e->f->instrs[B->end - 1];
+    bool itself = B->nsucc == 2 && (B->succ[0] == b || B->succ[1] == b), counted = false;
+    unsigned n = 0, loads = 0, stores = 0, shared = 0;
+    if (!itself || last->op != WG_OP_BRA || last->guard < 0 || e->c->diverges[b] || kept_rolled(e->f, B->first))
+        return false;
+    for (uint32_t i = B->first; i < B->end; i++) {
+        const struct wg_instr *in = &e->f->instrs[i];
+        enum wg_group g = in->op == WG_OP_UNKNOWN ? WG_GROUP_SYNC : wg_op_infos[in->op].group;
+        if (g != WG_GROUP_ALU && g != WG_GROUP_CVT && g != WG_GROUP_MOV && g != WG_GROUP_MEM && i + 1 < B->end)
+            return false;
+        stores += in->op == WG_OP_ST;
+        shared += in->op == WG_OP_LD && in->space == WG_SPACE_SHARED;
+        loads += in->op == WG_OP_LD && in->space != WG_SPACE_SHARED;
+        n += e->count[i];
+        for (uint32_t k = B->first; in->op == WG_OP_SETP && dest(in) == last->guard && k < B->end; k++)
+            counted |= steps(e, k) && source(in, 1) == dest(&e->f->instrs[k]);
+    }
+    return counted && loads <= 12 && stores <= 8 && !(loads && shared) && n <= WG_MACHINE_UNROLLED_MOST;
+}
+
+/* Of four rounds one steps, compares and jumps; addresses in between are constants away. */
+static void unroll(const struct estimator *e, uint32_t b, uint32_t *hundredths)
+{
+    const struct wg_bb *B = &e->g->bbs[b];
+    for (uint32_t i = B->first; i < B->end; i++) {
+        const struct wg_instr *in = &e->f->instrs[i];
+        if (steps(e, i) || in->op == WG_OP_BRA || (in->op == WG_OP_SETP && dest(in) == e->f->instrs[B->end - 1].guard))
+            hundredths[i] /= WG_MACHINE_UNROLLED;
+    }
+}
+
 /* ---- what ptxas made, where it was asked ----------------------------------------------------------------------- */
 
 /* Its rows for a line of the PTX. */
@@ -537,12 +589,16 @@ static void take_told(const struct estimator *e, uint32_t *hundredths)
     const struct wg_function *f = e->f;
     for (uint32_t b = 0; b < e->g->nbb; b++) {
         unsigned copies, depth = find_block(e, b, &copies);
+        if (copies > 1) { /* rounds of the unrolled loop and those left over cannot be told apart: the estimate stays */
+            unroll(e, b, hundredths);
+            continue;
+        }
         for (uint32_t i = e->g->bbs[b].first; i < e->g->bbs[b].end; i++) {
             const struct wg_instr *in = &f->instrs[i];
             enum wg_group g = in->op == WG_OP_UNKNOWN ? WG_GROUP_FLOW : wg_op_infos[in->op].group;
             bool access = (g == WG_GROUP_MEM || g == WG_GROUP_ATOM) && in->space != WG_SPACE_PARAM;
             bool again = i && f->instrs[i - 1].ptx_line == in->ptx_line;
-            unsigned n = again ? 0 : 100 * told_count(e, in->ptx_line, depth) / copies;
+            unsigned n = again ? 0 : 100 * told_count(e, in->ptx_line, depth);
             uint32_t at = plain_before(e, i);
             hundredths[i] = access ? 100 * e->count[i] : n;
             /* accesses are counted by the rules of merge.h; what else stands on their line goes to the one before */
@@ -614,6 +670,8 @@ static bool becomes_guards(struct estimator *e, uint32_t b, const uint32_t *npre
                 e->count[S->end - 1] = 0;
         }
     e->count[B->end - 1] = 0;
+    if (e->with[b] == WG_MACHINE_OWN)
+        e->with[b] = WG_MACHINE_NO_BRANCH;
     return true;
 }
 
@@ -645,8 +703,12 @@ static bool branches(struct estimator *e, struct wg_arena *tmp)
                 npred[e->g->bbs[p].succ[k]]++;
     for (uint32_t b = 0; b < n; b++) {
         const struct wg_instr *last = &e->f->instrs[e->g->bbs[b].end - 1];
-        if (last->op == WG_OP_BRA && last->guard >= 0 && !becomes_guards(e, b, npred))
-            meeting(e, b, opened);
+        if (last->op != WG_OP_BRA || last->guard < 0 || becomes_guards(e, b, npred))
+            continue;
+        uint32_t target = last->ops[0].target;
+        if (is_end(e, target < e->f->ninstrs ? e->g->bb_of[target] : n) && e->with[b] == WG_MACHINE_OWN)
+            e->with[b] = WG_MACHINE_NO_BRANCH; /* a guarded exit */
+        meeting(e, b, opened);
     }
     return true;
 }
@@ -707,6 +769,9 @@ bool wg_machine_estimate(const struct wg_function *f, const struct wg_cfg *g, co
         prologue(&e);
     for (uint32_t i = 0; ok && i < f->ninstrs; i++)
         out->hundredths[i] = 100u * (e.count[i] + e.extra[i]);
+    for (uint32_t b = 0; ok && b < g->nbb && !e.told; b++)
+        if (unrolls(&e, b))
+            unroll(&e, b, out->hundredths);
     if (ok && e.told)
         take_told(&e, out->hundredths);
     wg_arena_free(&tmp);

@@ -90,6 +90,17 @@ struct wg_matrix_rule wg_matrix_rule_of(unsigned cc, unsigned ta, unsigned tb, u
     return r;
 }
 
+struct wg_matrix_rule wg_matrix_rule_wgmma(unsigned cc, unsigned ta, unsigned tb, unsigned td, bool sat)
+{
+    struct wg_matrix_rule r = wg_matrix_rule_of(cc, ta, tb, td, td, sat);
+    if (r.fp8) {
+        r.fp8 = false;
+        r.fraction = 13;
+        r.run = 32;
+    }
+    return r;
+}
+
 struct decoded { /* of b: [k][column], of a: [row][k] */
     v8 bsig[64][4], bexp[64][4];
     int32_t asig[32][64], aexp[32][64];
@@ -125,7 +136,7 @@ static bool special(const struct decoded *x, const uint8_t *sel, unsigned row, u
 
 /* Eight columns of one row over one run of k: acc in and out as f32 bits (c: decoded). */
 static void run8(const struct decoded *x, const uint8_t *sel, unsigned row, unsigned tile, unsigned k0, unsigned k1,
-                 const struct part *c, unsigned up, unsigned fraction, uint32_t *out)
+                 const struct part *c, int up, unsigned fraction, uint32_t *out)
 {
     v8 csig, cexp, top, low = {0}, high = {0}, limit = {31, 31, 31, 31, 31, 31, 31, 31};
     uint32_t sig[8], exp[8]; /* element by element into a vector confuses gcc's warnings at AVX-512 */
@@ -146,7 +157,8 @@ static void run8(const struct decoded *x, const uint8_t *sel, unsigned row, unsi
         v8 p = x->bsig[bk][tile] * x->asig[row][k], s = p >> 31, d = top - (x->bexp[bk][tile] + x->aexp[row][k]);
         v8 far = d > limit;
         d = (limit & far) | (d & ~far);
-        v8u mag = (v8u)((p ^ s) - s) << up;
+        v8u mag = (v8u)((p ^ s) - s);
+        mag = up < 0 ? mag >> (unsigned)-up : mag << (unsigned)up; /* what goes at the right is zero */
         mag >>= (v8u)d;
         v8 v = ((v8)mag ^ s) - s;
         if (k - k0 < 8) /* eight products of less than 2^27 fit */
@@ -156,7 +168,8 @@ static void run8(const struct decoded *x, const uint8_t *sel, unsigned row, unsi
     }
     for (unsigned j = 0; j < 8; j++) {
         int d = top[j] - cexp[j];
-        uint32_t mag = (uint32_t)(csig[j] < 0 ? -csig[j] : csig[j]) << (fraction - 23);
+        uint32_t mag = (uint32_t)(csig[j] < 0 ? -csig[j] : csig[j]);
+        mag = fraction < 23 ? mag >> (23 - fraction) : mag << (fraction - 23);
         mag = d > 31 ? 0 : mag >> d;
         int64_t sum = (int64_t)low[j] + high[j] + (csig[j] < 0 ? -(int64_t)mag : (int64_t)mag);
         out[j] = cut(sum, top[j] - (int)fraction);
@@ -191,7 +204,7 @@ void wg_matrix_float(struct wg_matrix_acc *d, const struct wg_matrix_raw *a, con
                      unsigned depth, const struct wg_matrix_rule *r)
 {
     struct decoded x;
-    unsigned up = r->fraction - 2 * fraction_of(r->ta);
+    int up = (int)r->fraction - 2 * (int)fraction_of(r->ta);
     x.special = false;
     for (unsigned row = 0; row < m; row++)
         for (unsigned s = 0; s < depth; s++) {

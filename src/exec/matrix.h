@@ -15,8 +15,10 @@ struct wg_matrix_acc { uint32_t v[32][32]; };
  * Compute capability 9.0: fraction 25, runs of 16 (tf32: 8); checked on an H200 bit by bit (tests/kernels/mma_bits.cu),
  * as is that fp8 there is two runs of f16, bytes 0 and 1 of each register before 2 and 3, added to c by an f32 addition.
  * Volta's m8n8k4 of f16 follows the same rule here; an H200, which has no such unit, differs in the last bits.
- * 8.x: fraction 24, runs of 8 (tf32: 4); 7.x: fraction 23, runs of 4: as published studies of those parts report
- * (Fasi et al. 2021; Li et al. 2024), not checked here. f64 is a chain of fused multiply-adds in rising k. Integers
+ * 8.x: fraction 24, runs of 8 (tf32: 4); 7.x: fraction 23, runs of 4: after published studies of those parts (Fasi et al.,
+ * PeerJ Computer Science 7:e330, 2021; Li et al., arXiv 2403.00232, 2024; Khattak and Mikaitis, arXiv 2512.07004, 2025),
+ * not checked here on such a part. wgmma: as mma of 9.0, but fp8, of which the DeepSeek-V3 report (arXiv 2412.19437) says
+ * that about 14 bits are kept: fraction 13, one run of 32; not checked here (tools/hopper says what hardware gives). f64 is a chain of fused multiply-adds in rising k. Integers
  * are exact and wrap, or saturate at the end. */
 struct wg_matrix_rule {
     uint8_t ta, tb, tc, td;
@@ -25,6 +27,7 @@ struct wg_matrix_rule {
 };
 
 #define wg_matrix_rule_of WG_ISA_NAME(wg_matrix_rule_of)
+#define wg_matrix_rule_wgmma WG_ISA_NAME(wg_matrix_rule_wgmma)
 #define wg_matrix_float WG_ISA_NAME(wg_matrix_float)
 #define wg_matrix_int WG_ISA_NAME(wg_matrix_int)
 #define wg_matrix_bits WG_ISA_NAME(wg_matrix_bits)
@@ -32,6 +35,8 @@ struct wg_matrix_rule {
 #define wg_matrix_count WG_ISA_NAME(wg_matrix_count)
 
 struct wg_matrix_rule wg_matrix_rule_of(unsigned cc, unsigned ta, unsigned tb, unsigned tc, unsigned td, bool sat);
+/* wgmma's: as mma's but for fp8, see above. */
+struct wg_matrix_rule wg_matrix_rule_wgmma(unsigned cc, unsigned ta, unsigned tb, unsigned td, bool sat);
 /* d = a b + c. m rows; n columns, a multiple of 8; k of b; depth of a: less than k when sparse, then sel[row][x] is the k
  * that element x of the row meets, otherwise NULL. d may be c. */
 void wg_matrix_float(struct wg_matrix_acc *d, const struct wg_matrix_raw *a, const struct wg_matrix_raw *b,

@@ -1,6 +1,7 @@
 /* mem.c - loads and stores of a warp: addresses, bounds, counters, data. One core, specialised by space, address class
  * and size; whatever is rare takes the general handler. */
-#include "exec/handlers.h"
+#include "exec/async.h"
+#include "exec/cluster.h"
 #include "exec/lanes.h"
 #include "exec/memo.h"
 #include "exec/worst.h"
@@ -239,11 +240,11 @@ static const struct wg_inst *general_global(struct wg_warp *w, const struct wg_i
     return i + 1;
 }
 static const struct wg_inst *general_shared(struct wg_warp *w, const struct wg_inst *i, char *R, uint64_t *addr,
-                                            uint32_t on, bool counted)
+                                            uint32_t on, bool counted, const struct wg_block *of)
 {
     const struct wg_mem_desc *d = i->p;
     unsigned bytes = d->elem * d->n;
-    uint64_t hi = w->blk->shared_bytes;
+    uint64_t hi = of->shared_bytes;
     for (uint32_t m = on; m; m &= m - 1) {
         uint64_t a = addr[__builtin_ctz(m)] &= UINT32_MAX; /* offsets are 32 bits wide */
         if (a + bytes > hi || a > hi || (a & (bytes - 1)))
@@ -258,9 +259,42 @@ static const struct wg_inst *general_shared(struct wg_warp *w, const struct wg_i
     w->wk->changes += d->store;
     for (uint32_t m = on; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        move_lane(d, R, w->blk->shared + addr[l], l);
+        move_lane(d, R, of->shared + addr[l], l);
+        if (d->store && of != w->blk && wg_is_observed(w))
+            wg_observe_remote(w, of, l, addr[l], bytes);
     }
     return i + 1;
+}
+/* Shared memory of any block of the cluster, block by block. */
+static const struct wg_inst *cluster_shared(struct wg_warp *w, const struct wg_inst *i, char *R, uint64_t *addr,
+                                            uint32_t on, bool counted)
+{
+    while (on) {
+        unsigned l = (unsigned)__builtin_ctz(on);
+        uint64_t rank = addr[l] >> WG_CLUSTER_SHIFT & 0xff, at = addr[l] & UINT32_MAX;
+        struct wg_block *of = wg_cluster_block(w->blk, &at);
+        uint32_t group = 0;
+        if (!of)
+            return wg_cluster_fault(w, i, l, addr[l]);
+        for (uint32_t m = on; m; m &= m - 1) {
+            unsigned k = (unsigned)__builtin_ctz(m);
+            if ((addr[k] >> WG_CLUSTER_SHIFT & 0xff) != rank)
+                continue;
+            group |= 1u << k;
+            addr[k] &= (1u << WG_CLUSTER_SHIFT) - 1;
+        }
+        if (!general_shared(w, i, R, addr, group, counted, of))
+            return NULL;
+        on &= ~group;
+    }
+    return i + 1;
+}
+static const struct wg_inst *any_shared(struct wg_warp *w, const struct wg_inst *i, char *R, uint64_t *addr, uint32_t on,
+                                        bool counted)
+{
+    const struct wg_mem_desc *d = i->p;
+    return d->cluster && w->blk->cluster ? cluster_shared(w, i, R, addr, on, counted)
+                                         : general_shared(w, i, R, addr, on, counted, w->blk);
 }
 /* Local memory is interleaved by word: word k of lane l is at (k * 32 + l) * 4, as the hardware lays it out. */
 static const struct wg_inst *general_local(struct wg_warp *w, const struct wg_inst *i, char *R, const uint64_t *addr,
@@ -309,7 +343,7 @@ static const struct wg_inst *h_general(struct wg_warp *w, const struct wg_inst *
     uint64_t addr[WG_LANES];
     fill(addr, i, R, d->acls);
     switch (d->space) {
-    case WG_SITE_SHARED: return general_shared(w, i, R, addr, on, d->counted);
+    case WG_SITE_SHARED: return any_shared(w, i, R, addr, on, d->counted);
     case WG_SITE_LOCAL: return general_local(w, i, R, addr, on, d->counted);
     case WG_SITE_GLOBAL: return general_global(w, i, R, addr, on, d->counted);
     case WG_SITE_CONST: return general_global(w, i, R, addr, on, false);
@@ -330,7 +364,7 @@ static const struct wg_inst *h_general(struct wg_warp *w, const struct wg_inst *
     if (gl)
         n = general_global(w, i, R, addr, gl, d->counted);
     if (n && (on & sh))
-        n = general_shared(w, i, R, addr, on & sh, d->counted);
+        n = any_shared(w, i, R, addr, on & sh, d->counted);
     if (n && (on & lo))
         n = general_local(w, i, R, addr, on & lo, d->counted);
     return n;

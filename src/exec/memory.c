@@ -193,6 +193,24 @@ void wg_memory_info(const struct wg *g, uint64_t *free_bytes, uint64_t *total_by
 
 bool wg_is_device_address(const struct wg *g, uint64_t addr) { return addr >= g->lo && addr < g->end; }
 
+void wg_host_place(struct wg *g, const char *place)
+{
+    if (g->check)
+        g->observer.place(g->observer.ctx, place);
+}
+
+void wg_host_error(struct wg *g, const char *text)
+{
+    if (g->check)
+        g->observer.host_error(g->observer.ctx, text);
+}
+
+void wg_find_leaks(struct wg *g)
+{
+    if (g->check)
+        g->observer.leaks(g->observer.ctx);
+}
+
 void wg_host_writes(struct wg *g, uint64_t addr, size_t bytes)
 {
     wg_tell_memory(g, WG_MEMORY_HOST_WRITE, addr, bytes, 0);

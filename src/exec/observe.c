@@ -15,8 +15,7 @@ static uint64_t value_of(const struct wg_access *a, unsigned lane, unsigned k)
 
 static uint32_t frame_local(const struct wg_warp *w)
 {
-    const struct wg_frame *f = wg_frame_of(w->R);
-    return f->local_base + f->code->local_bytes;
+    return wg_frame_local(wg_frame_of(w->R));
 }
 
 /* p: the access, a and f: its address, k1: its kind, k2: bits of enum wg_observe_bit, e: shared array; d: predicate of
@@ -51,11 +50,17 @@ H(observe)
             else if (addr[l] - WG_LOCAL_WINDOW < WG_WINDOW_BYTES)
                 lo |= 1u << l, addr[l] -= WG_LOCAL_WINDOW;
         }
-    for (uint32_t k = sh; k; k &= k - 1) /* offsets are 32 bits wide */
-        addr[__builtin_ctz(k)] &= UINT32_MAX;
+    for (uint32_t k = sh; k; k &= k - 1) { /* offsets are 32 bits wide */
+        uint64_t *a = &addr[__builtin_ctz(k)];
+        *a &= UINT32_MAX;
+        if (m->cluster && *a >> WG_CLUSTER_SHIFT) { /* another block's: the access itself looks after it */
+            sh &= ~(k & -k);
+            keep |= k & -k;
+        }
+    }
     sh &= on;
     lo &= on;
-    x.mask = on & ~sh & ~lo;
+    x.mask = on & ~sh & ~lo & ~keep;
     x.space = m->space == WG_SITE_CONST ? WG_SITE_CONST : WG_SITE_GLOBAL;
     if (x.mask)
         keep |= o->access(o->ctx, w->blk->observed, w->index, &x);
@@ -115,8 +120,8 @@ static uint8_t source_lane(const struct wg_inst *i, const char *R, uint32_t l)
     return (uint8_t)(j <= max ? j : l);
 }
 
-/* Before a .sync instruction: f: member mask, S where k2 & 4, else V32; b, c, k1: as in shfl; n: a shuffle; imm: orders
- * memory; p: its name */
+/* Before a .sync instruction: f: member mask, S where k2 & 4, else V32; b, c, k1: as in shfl; n: a shuffle; k2 & 8:
+ * orders memory; p: its name */
 H(observe_sync)
 {
     const struct wg_observer *o = &w->wk->run->g->observer;
@@ -133,7 +138,7 @@ H(observe_sync)
     for (uint32_t l = 0; l < 32; l++)
         source[l] = i->n && (on >> l & 1) ? source_lane(i, R, l) : (uint8_t)l;
     struct wg_exchange e = {.site = i->site, .lanes = on, .live = w->live, .member = member,
-                            .source = i->n ? source : NULL, .memory = i->imm, .name = i->p};
+                            .source = i->n ? source : NULL, .memory = i->k2 & 8, .name = i->p};
     o->exchange(o->ctx, w->blk->observed, w->index, &e);
     return i + 1;
 }
@@ -151,7 +156,7 @@ uint32_t wg_observe_lanes(struct wg_warp *w, const struct wg_inst *i, const stru
                           uint32_t mask, const char *const *data)
 {
     const struct wg_observer *o = &w->wk->run->g->observer;
-    struct wg_access x = {.site = i->site, .kind = s->kind, .space = s->space, .scope = WG_ACCESS_CTA, .strong = s->strong,
+    struct wg_access x = {.site = i->site, .kind = s->kind, .space = s->space, .scope = s->wide_scope ? WG_ACCESS_GPU : WG_ACCESS_CTA, .strong = s->strong,
                           .acquire = s->acquire, .release = s->release, .elem = s->elem, .n = s->n, .mask = mask,
                           .addr = at, .array = -1, .local_bytes = frame_local(w), .shared = w->blk->shared,
                           .value = bytes_of, .impl = data};
@@ -161,4 +166,9 @@ void wg_observe_write(struct wg_warp *w, unsigned lane, unsigned space, uint64_t
 {
     const struct wg_observer *o = &w->wk->run->g->observer;
     o->native_write(o->ctx, w->blk->observed, w->index, lane, (uint8_t)space, at, bytes);
+}
+void wg_observe_remote(struct wg_warp *w, const struct wg_block *of, unsigned lane, uint64_t at, uint32_t bytes)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    o->native_write(o->ctx, of->observed, w->index, lane, WG_SITE_SHARED, at, bytes);
 }

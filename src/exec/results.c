@@ -1,5 +1,6 @@
 /* results.c - from the workers' counters to the launch's entry in the profile. */
 #include "exec/engine.h"
+#include "exec/machine.h"
 #include "exec/traffic.h"
 #include "exec/cfg.h"
 #include "exec/demangle.h"
@@ -148,7 +149,7 @@ static void fill_code(struct wg_run *r, const struct wg_code *code, struct wg_si
             if (!x.guarded)
                 x.exec = x.own_exec, x.lanes = x.own_lanes;
             s->machine = code->machine ? code->machine[i] : 100;
-            x.guard = s->machine == 0;
+            x.guard = s->machine == 0 || (code->with && (x.guarded || code->with[b] == WG_MACHINE_NO_BRANCH));
             bool used = in->op == WG_OP_ATOM && in->ops[0].kind == WG_OPERAND_REG && u.n[in->ops[0].reg];
             fill_site(r, s, in, c, used, &x, file_map, a);
             s->worst = c->worst ? &k->worst[code->site0 + i] : NULL;
@@ -384,11 +385,15 @@ enum wg_status wg_results_add(struct wg_run *r, struct wg_kernel *k, const struc
     l->spill_loads = regs.spill_loads;
     l->ptxas = told ? told->version : "";
     const struct wg_ptxas_kernel *code = told ? wg_ptxas_kernel(told, k->fn->name) : NULL;
+    if (code && code->shared)
+        l->static_shared = code->shared; /* it adds some of its own now and then */
     l->machine = g->opt.as_written ? WG_MACHINE_NONE : code && code->nlines ? WG_MACHINE_PTXAS : WG_MACHINE_ESTIMATED;
     l->merged_sites = r->kc->merged / 2; /* each is emitted twice */
     if (r->kc->counters)
         for (uint32_t c = 0; c < r->kc->ncodes; c++)
             fill_code(r, r->kc->codes[c], l->sites, file_map, &a);
+    for (size_t x = 0; g->check && g->opt.stored && x < l->nsites; x++)
+        l->sites[x].stored = g->observer.stored(g->observer.ctx, (uint32_t)x);
     enum wg_status t = f->set ? add_fault(r, f, &a) : WG_OK;
     struct sink sink = {g, r, t, &a, NULL, 0, 0};
     if (g->check)

@@ -52,9 +52,12 @@ static wide one(i64 k, i64 a, i64 b)
 
 __attribute__((noinline)) static u32 multiply_add(i64 k, u32 a, u32 b, u32 c)
 {
-    const bool as = k & WG_VIDEO_A_SIGNED, bs = k & WG_VIDEO_B_SIGNED, s = as || bs;
-    const wide p = (wide)part(a, WG_VIDEO_PART(k, 1), as) * part(b, WG_VIDEO_PART(k, 2), bs);
-    wide r = p + element(c, 0, 32, s) + ((k & WG_VIDEO_PLUS_ONE) != 0);
+    const bool as = k & WG_VIDEO_A_SIGNED, bs = k & WG_VIDEO_B_SIGNED;
+    const bool s = as || bs || k & (WG_VIDEO_NEG_PRODUCT | WG_VIDEO_NEG_C);
+    wide p = (wide)part(a, WG_VIDEO_PART(k, 1), as) * part(b, WG_VIDEO_PART(k, 2), bs);
+    if (k & WG_VIDEO_NEG_PRODUCT)
+        p = -p;
+    wide r = p + (k & WG_VIDEO_NEG_C ? 1 + element(~c, 0, 32, s) : element(c, 0, 32, s)) + ((k & WG_VIDEO_PLUS_ONE) != 0);
     r >>= WG_VIDEO_SHIFT(k);
     if (k & WG_VIDEO_SAT) {
         const wide lo = s ? INT32_MIN : 0, hi = s ? INT32_MAX : UINT32_MAX;
@@ -67,16 +70,27 @@ __attribute__((noinline)) static u32 video(i64 k, u32 a, u32 b, u32 c)
 {
     if (WG_VIDEO_OP(k) == WG_VIDEO_MAD)
         return multiply_add(k, a, b, c);
-    const int count = (int)WG_VIDEO_COUNT(k), bits = 32 / count, to = WG_VIDEO_PART(k, 0);
+    const int count = (int)WG_VIDEO_COUNT(k), bits = 32 / count, to = count == 1 ? WG_VIDEO_PART(k, 0) : 0;
     const int room = to > 4 ? 16 : to ? 8 : bits; /* of one result */
     const bool ds = k & WG_VIDEO_D_SIGNED, as = k & WG_VIDEO_A_SIGNED, bs = k & WG_VIDEO_B_SIGNED;
     u32 sum = c, word = 0;
     for (int n = 0; n < count; n++) {
-        const i64 x = count == 1 ? part(a, WG_VIDEO_PART(k, 1), as) : element(a, n, bits, as);
-        const i64 y = count == 1 ? part(b, WG_VIDEO_PART(k, 2), bs) : element(b, n, bits, bs);
+        i64 x, y;
+        if (count == 1) {
+            x = part(a, WG_VIDEO_PART(k, 1), as);
+            y = part(b, WG_VIDEO_PART(k, 2), bs);
+        } else { /* from the parts of both words */
+            const int p = WG_VIDEO_CHOICE(k, 1, n), q = WG_VIDEO_CHOICE(k, 2, n);
+            x = element(p < count ? a : b, p % count, bits, as);
+            y = element(q < count ? a : b, q % count, bits, bs);
+        }
         wide t = one(k, x, y);
         if (k & WG_VIDEO_SAT)
             t = clamp(t, ds, room);
+        if (count > 1 && !WG_VIDEO_WANTED(k, n)) {
+            word |= (u32)(element(c, n, bits, false)) << n * bits;
+            continue;
+        }
         sum += (u32)t;
         word |= (u32)((u64)t & (~0ull >> (64 - bits))) << n * bits;
     }

@@ -17,6 +17,9 @@ enum wg_video_second { WG_VIDEO_NONE, WG_VIDEO_PLUS, WG_VIDEO_LEAST, WG_VIDEO_MO
 #define WG_VIDEO_PART(k, operand) ((int)((k) >> (32 + 4 * (operand))) & 15)
 enum {
     WG_VIDEO_D_SIGNED = 1 << 20, WG_VIDEO_A_SIGNED = 1 << 21, WG_VIDEO_B_SIGNED = 1 << 22, WG_VIDEO_SAT = 1 << 23,
-    WG_VIDEO_WRAP = 1 << 24, WG_VIDEO_PLUS_ONE = 1 << 25
+    WG_VIDEO_WRAP = 1 << 24, WG_VIDEO_PLUS_ONE = 1 << 25, WG_VIDEO_NEG_PRODUCT = 1 << 26, WG_VIDEO_NEG_C = 1 << 27
 };
+/* SIMD: which parts of b:a are a's and b's elements, three bits each; which elements are wanted, one bit each. */
+#define WG_VIDEO_CHOICE(k, operand, n) ((int)((k) >> (20 + 12 * (operand) + 3 * (n))) & 7) /* operand 1 or 2 */
+#define WG_VIDEO_WANTED(k, n) ((int)((k) >> (56 + (n))) & 1)
 #endif

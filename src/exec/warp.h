@@ -21,6 +21,7 @@
 #define WG_BARRIERS 16
 
 struct wg_block;
+struct wg_cluster;
 struct wg_worker;
 struct wg_warp_trace;
 struct wg_trace_block;
@@ -62,6 +63,7 @@ struct wg_frame {
 } __attribute__((aligned(64)));
 static inline struct wg_frame *wg_frame_of(char *R) { return (struct wg_frame *)R - 1; }
 static inline char *wg_frame_regs(struct wg_frame *f) { return (char *)(f + 1); }
+uint32_t wg_frame_local(const struct wg_frame *f); /* bytes of local memory up to the end of this frame's */
 
 struct wg_warp {
     uint32_t mask; /* lanes that execute now; FIRST member: handlers of the ALU know it */
@@ -91,6 +93,7 @@ struct wg_warp {
     char *local;              /* [word][lane], local_bytes per lane */
     uint64_t local_bytes;
     uint32_t tid0[3];         /* of lane 0; enough where the block's x is a multiple of 32 or the block is flat */
+    uint32_t cluster_parity;  /* per lane: of the phase in which it arrived at the cluster's barrier */
     struct wg_async *async;   /* cp.async copies on their way; NULL: none so far */
     uint64_t insts, turns;    /* what clock() is made of */
     struct wg_warp_trace *trace; /* of traced code */
@@ -113,8 +116,9 @@ struct wg_block {
     uint32_t shared_bytes;
     struct wg_barrier bar[WG_BARRIERS];
     struct wg_worker *wk;
-    bool any_exit;
+    bool any_exit, gone; /* gone: exited, but its cluster has not */
     uint32_t cluster_rank;
+    struct wg_cluster *cluster; /* NULL: the kernel knows of none */
     void *observed; /* the observer's own */
     struct wg_trace_block *trace; /* of traced code */
     uint64_t passes0; /* shared-memory passes the worker had counted when the block began */
@@ -188,6 +192,7 @@ struct wg_code {
     struct wg_slot { uint32_t fast, wide; uint8_t cls, bytes; } *slots; /* per PTX register */
     uint32_t nslots;
     uint32_t local_bytes;      /* of this function's own .local variables */
+    uint32_t top_slot;         /* V32: bytes that alloca has taken, per lane; 0: no alloca here */
     uint32_t ret_at_fast, ret_at_wide; /* RET instruction */
     const uint32_t *machine;   /* per PTX instruction: hundredths of machine instructions; NULL: not modelled */
     const int32_t *with;       /* per block: the one whose executions are its own, or WG_MACHINE_OWN (machine.h) */
@@ -209,7 +214,7 @@ struct wg_kernel_code {
     uint32_t narrays;
     bool observed; /* tells an observer */
     bool traced;   /* fills traces */
-    bool affine_tid, counters, order_matters, uses_barrier, has_calls;
+    bool affine_tid, counters, order_matters, uses_barrier, has_calls, uses_cluster;
     const struct wg_handler_set *handlers;
     struct wg_kernel_code *next;
 };
@@ -220,9 +225,10 @@ struct wg_run {
     struct wg_kernel_code *kc;
     const struct wg_launch *cfg;
     uint32_t grid[3], block[3], cluster[3];
-    uint64_t nblocks;
+    uint64_t nblocks, nunits; /* units: what a worker takes at once, a block or a cluster of them */
+    uint32_t unit_blocks;
     uint32_t threads, nwarps, shared_bytes, dynamic_shared;
-    uint64_t next_block;     /* atomic */
+    uint64_t next_unit;      /* atomic */
     int stop;                /* atomic: a fault, hang or cancel */
     uint64_t blocks_done;    /* atomic */
     uint32_t max_resident;   /* blocks at once on one worker */

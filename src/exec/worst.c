@@ -11,8 +11,13 @@ void wg_worst_keep(struct wg_warp *w, uint32_t site, uint64_t key, const uint64_
         low = at[__builtin_ctz(m)] < low ? at[__builtin_ctz(m)] : low;
     low = shared ? 0 : low & ~127ull; /* where the memory lies differs from run to run; its lines do not */
     w->site[site].worst = key;
-    *x = (struct wg_worst){.block = w->blk->linear, .warp = w->index, .mask = mask, .cost = cost, .ideal = ideal,
-                           .bytes = (uint16_t)bytes, .shared = shared};
+    *x = (struct wg_worst){.block = w->blk->linear,
+                           .warp = w->index,
+                           .mask = mask,
+                           .cost = cost,
+                           .ideal = ideal,
+                           .bytes = (uint16_t)bytes,
+                           .shared = shared};
     for (unsigned l = 0; l < 32; l++)
         x->offset[l] = mask >> l & 1 ? at[l] - low : 0;
 }

@@ -3,14 +3,20 @@
 #include "model/metrics.h"
 #include <string.h>
 
-static const struct { const char *name, *text; enum wg_metric metric; } brief[] = {
+static const struct {
+    const char *name, *text;
+    enum wg_metric metric;
+} brief[] = {
 #define WG_HEADLINE(metric, name, label, how, column) {name, label, WG_M_##metric},
 #include "report/headline.def"
 #undef WG_HEADLINE
 };
 enum { NBRIEF = sizeof brief / sizeof *brief };
 
-size_t wg_metrics_count(void) { return NBRIEF + WG_METRIC_COUNT; }
+size_t wg_metrics_count(void)
+{
+    return NBRIEF + WG_METRIC_COUNT;
+}
 
 const char *wg_metrics_name(size_t i)
 {
@@ -22,8 +28,8 @@ const char *wg_metrics_meaning(size_t i)
     return i < NBRIEF ? brief[i].text : i < wg_metrics_count() ? wg_metric_infos[i - NBRIEF].text : NULL;
 }
 
-enum wg_status wg_metrics_launch(const struct wg_profile *p, size_t launch, const char *name, double *value, const char **unit,
-                                 const char **fidelity)
+enum wg_status wg_metrics_launch(const struct wg_profile *p, size_t launch, const char *name, double *value,
+                                 const char **unit, const char **fidelity)
 {
     int m = wg_metric_find(name);
     for (size_t i = 0; i < NBRIEF; i++)

@@ -361,10 +361,18 @@ enum wg_status wg_gpu_load(const char *path, struct wg_arena *a, const struct wg
         return wg_diag_set(d, WG_IO, "cannot read device file %s", path);
     if (n == MOST)
         return wg_diag_set(d, WG_INVALID, "%s is no device file: larger than 64 KiB", path);
+    return text ? wg_gpu_read(path, text, n, a, out, d) : wg_diag_set(d, WG_NO_MEMORY, "out of memory");
+}
+
+enum wg_status wg_gpu_read(const char *path, const char *text, size_t n, struct wg_arena *a, const struct wg_gpu **out,
+                           struct wg_diag *d)
+{
+    *out = NULL;
     struct file f = {.path = path, .text = text, .len = n, .arena = a, .diag = d};
     f.gpu = wg_arena_alloc(a, sizeof *f.gpu);
     f.cc = wg_arena_alloc(a, sizeof *f.cc);
-    if (!text || !f.gpu || !f.cc)
+    char *kept = wg_arena_str(a, text, n);
+    if (!kept || !f.gpu || !f.cc)
         return wg_diag_set(d, WG_NO_MEMORY, "out of memory");
     const char *slash = strrchr(path, '/');
     char *name = wg_arena_str(a, slash ? slash + 1 : path, strlen(slash ? slash + 1 : path));
@@ -379,6 +387,7 @@ enum wg_status wg_gpu_load(const char *path, struct wg_arena *a, const struct wg
     if (!f.gpu->name || wg_gpu_find(f.gpu->name))
         f.gpu->name = name; /* never pass for a device we know */
     f.gpu->aliases = "";
+    f.gpu->file = kept;
     if (!f.gpu->chip)
         f.gpu->chip = "";
     if (!f.gpu->memory)

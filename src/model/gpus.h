@@ -21,6 +21,7 @@ struct wg_cc {
 struct wg_gpu {
     const char *name, *aliases, *chip, *memory, *source; /* aliases: comma-separated */
     const struct wg_cc *cc;
+    const char *file; /* text of the device file it was read from; NULL: a built-in one */
 #define WG_GPU_FIELD(member, unit, text) double member;
 #include "model/gpu_fields.def"
 #undef WG_GPU_FIELD
@@ -50,6 +51,9 @@ const struct wg_gpu *wg_gpu_find_or_say(const char *name, struct wg_diag *d);
  * `chip`, `memory`, `source` are text, every field of gpu_fields.def and cc_fields.def a number, `carveouts = 0, 8, 16`
  * a list in KiB. The result lives in a. Errors: WG_IO, WG_INVALID with line and caret, WG_NO_MEMORY. */
 enum wg_status wg_gpu_load(const char *path, struct wg_arena *a, const struct wg_gpu **out, struct wg_diag *d);
+/* The same from the n bytes of such a file; path names it in messages, and gives the device a name if the text does not. */
+enum wg_status wg_gpu_read(const char *path, const char *text, size_t n, struct wg_arena *a, const struct wg_gpu **out,
+                           struct wg_diag *d);
 /* What --device takes: a name, or a path to such a file (it has a '/' or ends in ".gpu"). */
 enum wg_status wg_gpu_open(const char *name_or_path, struct wg_arena *a, const struct wg_gpu **out, struct wg_diag *d);
 

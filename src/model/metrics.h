@@ -34,8 +34,8 @@ struct wg_metric_of {
     bool line; /* the sites are those of one source line */
     const struct wg_gpu *gpu;
 };
-/* False: there is no value (n/a): unknown registers or device, nothing to divide by, ABSENT, or a launch metric for a
- * line. */
+/* False: there is no value (n/a): unknown registers or device, nothing to divide by, a counter that was not counted,
+ * ABSENT, or a launch metric for a line. */
 bool wg_metric_value(enum wg_metric m, const struct wg_metric_of *of, double *value);
 /* The same for a whole launch. */
 bool wg_metric_launch(enum wg_metric m, const struct wg_launch_result *launch, const struct wg_gpu *gpu, double *value);
@@ -45,6 +45,23 @@ const char *wg_fidelity_name(enum wg_fidelity f); /* "exact", ... */
 
 /* Index of the metric of that name; -1 if there is none. */
 int wg_metric_find(const char *name);
+
+/* A row of the table, or what else the profiler offers of a row "base.sum": .avg over the units of the device (idle ones
+ * included), .max and .min of one unit, and rates of any of the four. Of these only .avg has a value. */
+enum wg_rollup { WG_ROLLUP_ROW, WG_ROLLUP_AVG, WG_ROLLUP_MAX, WG_ROLLUP_MIN, WG_ROLLUP_RATE };
+struct wg_metric_ref {
+    enum wg_metric metric;
+    enum wg_rollup rollup;
+    unsigned char rate; /* which, of WG_ROLLUP_RATE; 0 otherwise */
+};
+enum { WG_METRIC_NAME_BYTES = 128 };
+bool wg_metric_parse(const char *name, struct wg_metric_ref *out);
+const char *wg_metric_ref_name(struct wg_metric_ref r, char buf[WG_METRIC_NAME_BYTES]); /* returns buf or a constant */
+bool wg_metric_ref_value(struct wg_metric_ref r, const struct wg_metric_of *of, double *value);
+/* Why it never has a value; NULL where it can have one. */
+const char *wg_metric_ref_why(struct wg_metric_ref r);
+const char *wg_metric_ref_unit(struct wg_metric_ref r);
+
 /* The names nearest to a wrong one, joined as "a, b or c"; "" if none is near. */
 void wg_metric_nearest(const char *name, char *buf, size_t n);
 

@@ -290,7 +290,7 @@ static enum wg_status compile(const char *tool, const char *arch, const char *pt
     snprintf(in, sizeof in, "%s/k.ptx", dir);
     snprintf(object, sizeof object, "%s/k.cubin", dir);
     snprintf(option, sizeof option, "-arch=%s", arch);
-    char *argv[] = {(char *)tool, "-v", "-lineinfo", option, in, "-o", object, NULL};
+    char *argv[] = {(char *)tool, "-v", option, in, "-o", object, "-lineinfo", NULL};
     int failed = 0;
     enum wg_status s = write_file(in, ptx, n) ? capture(argv, a, text, len, &failed, d)
                                               : wg_diag_set(d, WG_IO, "cannot write %s: %s", in, strerror(errno));

@@ -136,6 +136,7 @@ enum wg_status wg_profile_builder_init(struct wg_profile_builder *b, const char 
     b->profile.version = WG_PROFILE_VERSION;
     b->profile.tool_version = "warpgrind " WARPGRIND_VERSION;
     b->profile.program = wg_profile_string(b, program);
+    b->profile.device_file = "";
     return b->arena.failed ? WG_NO_MEMORY : WG_OK;
 }
 
@@ -202,7 +203,7 @@ static bool same_site(const struct wg_site *a, const struct wg_site *b)
     return a->source == b->source && a->line == b->line && a->inlined_source == b->inlined_source &&
            a->inlined_line == b->inlined_line && a->ptx_line == b->ptx_line && a->kind == b->kind &&
            a->space == b->space && a->access_bytes == b->access_bytes && a->machine == b->machine && a->text == b->text &&
-           a->opcode == b->opcode && !memcmp(a->c, b->c, sizeof a->c) && same_worst(a->worst, b->worst);
+           a->opcode == b->opcode && a->stored == b->stored && !memcmp(a->c, b->c, sizeof a->c) && same_worst(a->worst, b->worst);
 }
 
 static struct wg_site *keep_sites(struct wg_profile_builder *b, const struct wg_launch_result *l)

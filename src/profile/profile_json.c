@@ -172,6 +172,20 @@ static json_t *worst_list(const struct wg_launch_result *l, bool *ok)
     return a;
 }
 
+static json_t *stored_rows(const struct wg_launch_result *l, bool *ok)
+{
+    json_t *a = NULL;
+    for (size_t i = 0; i < l->nsites; i++)
+        if (l->sites[i].stored) {
+            a = a ? a : json_array();
+            json_t *row = json_array();
+            append(row, json_integer((json_int_t)i), ok);
+            append(row, number(l->sites[i].stored), ok);
+            append(a, row, ok);
+        }
+    return a;
+}
+
 static json_t *launch(const struct wg_launch_result *l, bool *ok)
 {
     json_t *o = json_object(), *total = json_object();
@@ -202,6 +216,13 @@ static json_t *launch(const struct wg_launch_result *l, bool *ok)
     if (l->machine && l->machine <= WG_MACHINE_PTXAS)
         put_text(o, "machine", wg_profile_machines[l->machine], ok);
     put_number(o, "merged_sites", l->merged_sites, ok);
+    if (l->uncounted) {
+        json_t *names = json_array();
+        for (unsigned c = 0; c < WG_C_COUNT; c++)
+            if (l->uncounted >> c & 1)
+                append(names, json_string(wg_counter_name(c)), ok);
+        put(o, "uncounted", names, ok);
+    }
     for (unsigned c = 0; c < WG_C_COUNT; c++)
         put_number(total, wg_counter_name(c), l->total[c], ok);
     put(o, "total", total, ok);
@@ -245,6 +266,9 @@ static void launches(json_t *root, const struct wg_profile *p, bool *ok)
                 else
                     json_decref(worst);
             }
+            json_t *stored = json_object_get(o, "counts") ? stored_rows(l, ok) : NULL;
+            if (stored)
+                put(o, "stored", stored, ok);
             last[k] = i;
         }
         append(list, o, ok);
@@ -263,6 +287,7 @@ static json_t *to_json(const struct wg_profile *p)
     put(root, "version", json_integer(WG_PROFILE_VERSION), &ok);
     put_text(root, "tool_version", p->tool_version, &ok);
     put_text(root, "program", p->program, &ok);
+    put_text(root, "device_file", p->device_file, &ok);
     for (unsigned c = 0; c < WG_C_COUNT; c++)
         append(names, json_string(wg_counter_name(c)), &ok);
     put(root, "counters", names, &ok);

@@ -257,10 +257,27 @@ static void worst(struct reader *r, const json_t *list, struct wg_launch_result 
         w->ideal = (uint32_t)get_number(r, o, "ideal", UINT32_MAX);
         if (r->status == WG_OK && (at >= l->nsites || json_array_size(offsets) != 32))
             bad(r, WG_CORRUPT, "worst access %zu names no site, or does not have 32 offsets", i);
+        /* the models take no others, and neither does the hardware */
+        bool bytes = w->shared ? w->bytes && w->bytes <= 16 && !(w->bytes & (w->bytes - 1)) : w->bytes && w->bytes <= 128;
+        if (r->status == WG_OK && (!bytes || !w->mask))
+            bad(r, WG_CORRUPT, "worst access %zu has no lanes, or %u bytes a lane", i, w->bytes);
         for (size_t k = 0; k < 32 && r->status == WG_OK; k++)
-            w->offset[k] = to_number(r, json_array_get(offsets, k), "offsets", UINT64_MAX);
+            w->offset[k] = to_number(r, json_array_get(offsets, k), "offsets", w->shared ? UINT32_MAX : INT64_MAX);
         if (r->status == WG_OK)
             l->sites[at].worst = w;
+    }
+}
+
+static void stored_rows(struct reader *r, const json_t *rows, struct wg_launch_result *l)
+{
+    for (size_t i = 0; i < json_array_size(rows) && r->status == WG_OK; i++) {
+        const json_t *row = element(r, rows, i, JSON_ARRAY, "row of stored digests");
+        uint64_t at = to_number(r, json_array_get(row, 0), "site", UINT64_MAX);
+        uint64_t v = to_number(r, json_array_get(row, 1), "digest", UINT64_MAX);
+        if (r->status == WG_OK && at >= l->nsites)
+            bad(r, WG_CORRUPT, "stored digests name site %" PRIu64 " of %zu", at, l->nsites);
+        else if (r->status == WG_OK)
+            l->sites[at].stored = v;
     }
 }
 
@@ -294,7 +311,25 @@ static void sites(struct reader *r, const json_t *o, struct wg_launch_result *l,
         return;
     memcpy(l->sites, code[at].sites, l->nsites * sizeof *l->sites);
     count_rows(r, member(r, o, "counts", JSON_ARRAY), l);
+    stored_rows(r, json_object_get(o, "stored"), l);
     worst(r, member(r, o, "worst", JSON_ARRAY), l);
+}
+
+/* Counters that are no column of the file, and those that the launch names. */
+static uint64_t uncounted(struct reader *r, const json_t *o)
+{
+    uint64_t set = (WG_C_COUNT < 64 ? (uint64_t)1 << WG_C_COUNT : 0) - 1;
+    const json_t *names = member(r, o, "uncounted", JSON_ARRAY);
+    for (size_t i = 0; i < r->ncolumns; i++)
+        if (r->column[i] >= 0)
+            set &= ~((uint64_t)1 << r->column[i]);
+    for (size_t i = 0; i < json_array_size(names) && r->status == WG_OK; i++) {
+        const json_t *name = element(r, names, i, JSON_STRING, "uncounted counter");
+        for (unsigned c = 0; name && c < WG_C_COUNT; c++)
+            if (!strcmp(json_string_value(name), wg_counter_name(c)))
+                set |= (uint64_t)1 << c;
+    }
+    return set;
 }
 
 static void launch(struct reader *r, const json_t *o, size_t index, const struct code *code, size_t ncode)
@@ -338,6 +373,7 @@ static void launch(struct reader *r, const json_t *o, size_t index, const struct
     l->has_model = model != NULL;
     for (unsigned m = 0; model && m < WG_MODELLED_COUNT; m++) /* rows that the file's writer did not know stay 0 */
         l->modelled[m] = json_number_value(json_object_get(model, wg_modelled_name(m)));
+    l->uncounted = uncounted(r, o);
     sites(r, o, l, index, code, ncode);
     l->findings = findings(r, o, "findings", &l->nfindings);
     if (r->status != WG_OK)
@@ -393,6 +429,7 @@ static void all(struct reader *r, const json_t *root)
     p->version = (uint32_t)json_integer_value(version);
     p->tool_version = get_text(r, root, "tool_version");
     p->program = get_text(r, root, "program");
+    p->device_file = get_text(r, root, "device_file");
     columns(r, root);
     const json_t *list = member(r, root, "sources", JSON_ARRAY);
     p->nsources = json_array_size(list);

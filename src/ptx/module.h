@@ -22,7 +22,9 @@ struct wg_operand {
     uint8_t kind;
     bool neg, is_float;
     int32_t reg, pair; /* register numbers of the function, -1: none */
-    int32_t sreg; /* REG of a video instruction: the part .b0 .. .h1 (wg_ptx_parts) that is meant, -1: all of it */
+    /* SREG; and for REG of a video instruction the part .b0 .. .h1 (wg_ptx_parts) that is meant, or several of them, see
+     * WG_PTX_CHOICE; -1: all of it */
+    int32_t sreg;
     uint32_t target;
     int64_t imm;
     const struct wg_symbol *sym;
@@ -124,6 +126,10 @@ struct wg_ptx_module {
  * NO_MEMORY). An unknown operation or modifier is no failure: see WG_OP_UNKNOWN and wg_instr.extra. */
 enum wg_status wg_ptx_parse(const char *text, size_t n, const char *name, struct wg_ptx_module **out,
                             struct wg_diag *d);
+/* Several parts, .h32 or .b7610: bit 16 set, bit 17 for bytes, their number from bit 12, their numbers in three bits each,
+ * the last one lowest. */
+#define WG_PTX_CHOICE 0x10000
+#define WG_PTX_CHOICE_BYTES 0x20000
 extern const char wg_ptx_parts[6][3]; /* "b0" "b1" "b2" "b3" "h0" "h1" */
 void wg_ptx_free(struct wg_ptx_module *m); /* NULL is fine */
 struct wg_function *wg_ptx_function(const struct wg_ptx_module *m, const char *name); /* NULL: none */

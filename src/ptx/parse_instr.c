@@ -43,7 +43,7 @@ static bool set_field(struct wg_instr *in, enum wg_field f, int value)
     }
     /* What the first value already says: cp.async reads global memory; a 1-bit product always counts bits. */
     return (f == WG_FIELD_SPACE && in->op == WG_OP_CP_ASYNC && v == WG_SPACE_GLOBAL) ||
-           (f == WG_FIELD_BOOL && (in->op == WG_OP_MMA || in->op == WG_OP_WMMA_MMA) && v == WG_BOOL_POPC);
+           (f == WG_FIELD_BOOL && (in->op == WG_OP_MMA || in->op == WG_OP_WMMA_MMA || in->op == WG_OP_WGMMA) && v == WG_BOOL_POPC);
 }
 
 static bool take_modifier(struct wg_instr *in, const char *s, size_t n)
@@ -136,9 +136,7 @@ static bool pop_all(struct wg_parser *p, size_t base, struct wg_operand **out, u
     return true;
 }
 
-enum { PART_CHOICE = 100 };
-
-/* Which byte or half of a register a video instruction's operand %r1.b0 takes: index into wg_ptx_parts, or -1. */
+/* Which byte or half of a register a video instruction's operand %r1.b0 takes: as wg_operand.sreg, or -1. */
 static int register_part(const struct wg_instr *in, const char *s, size_t n)
 {
     if (in->op != WG_OP_UNKNOWN && wg_op_infos[in->op].group != WG_GROUP_VIDEO)
@@ -146,11 +144,14 @@ static int register_part(const struct wg_instr *in, const char *s, size_t n)
     for (int k = 0; k < 6; k++)
         if (n == 2 && memcmp(s, wg_ptx_parts[k], 2) == 0)
             return k;
-    /* a choice of parts of a SIMD video instruction, .h10 or .b3210: kept by name only */
+    /* a choice of parts of a SIMD video instruction, .h10 or .b3210 */
     bool digits = n > 2 && n < 6 && (*s == 'h' || *s == 'b');
-    for (size_t k = 1; digits && k < n; k++)
+    int choice = WG_PTX_CHOICE | (*s == 'b' ? WG_PTX_CHOICE_BYTES : 0) | (int)(n - 1) << 12, numbers = 0;
+    for (size_t k = 1; digits && k < n; k++) {
         digits = s[k] >= '0' && s[k] <= '7';
-    return digits ? PART_CHOICE : -1;
+        numbers = numbers << 3 | (s[k] - '0');
+    }
+    return digits ? choice | numbers : -1;
 }
 
 /* The name at the current token as register, special register or symbol. A name that means nothing becomes a label
@@ -178,7 +179,7 @@ static bool name_operand(struct wg_parser *p, struct wg_instr *in, struct wg_ope
             return false;
         if (b && b->kind != WG_BIND_REG)
             b = NULL;
-        o->sreg = part == PART_CHOICE ? -1 : part;
+        o->sreg = part;
         if (b && !add_extra(p, in, dot + 1, t.n - (size_t)(dot + 1 - t.s)))
             return false;
     }
@@ -333,6 +334,19 @@ static bool operand(struct wg_parser *p, struct wg_instr *in, struct wg_operand 
         if (!name_operand(p, in, o, LABEL_NO))
             return false;
         return o->kind == WG_OPERAND_REG || wg_parse_error(p, at, "'!' needs a predicate register");
+    }
+    case '-': { /* -%r: of vmad; everything else negates constants */
+        const char *at = t->s;
+        wg_parse_next(p);
+        if (in->op == WG_OP_VMAD && wg_parse_is(p, WG_TOK_IDENT) && !wg_parse_text_is(p, "WARP_SZ")) {
+            o->neg = true;
+            if (!name_operand(p, in, o, LABEL_NO))
+                return false;
+            return o->kind == WG_OPERAND_REG || wg_parse_error(p, at, "'-' needs a register or a number");
+        }
+        p->lex.p = at;
+        wg_lex_next(&p->lex);
+        return constant(p, o);
     }
     case WG_TOK_IDENT:
         if (wg_parse_text_is(p, "WARP_SZ"))

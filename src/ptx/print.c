@@ -276,9 +276,14 @@ static void put_operand(struct out *o, const struct wg_instr *in, const struct w
 {
     switch (a->kind) {
     case WG_OPERAND_REG:
-        put(o, a->neg ? "!%s" : "%s", o->regs[a->reg]);
-        if (a->sreg >= 0)
+        put(o, !a->neg ? "%s" : in->op == WG_OP_VMAD ? "-%s" : "!%s", o->regs[a->reg]);
+        if (a->sreg >= WG_PTX_CHOICE) {
+            put(o, a->sreg & WG_PTX_CHOICE_BYTES ? ".b" : ".h");
+            for (int k = (a->sreg >> 12 & 7) - 1; k >= 0; k--)
+                put(o, "%d", a->sreg >> 3 * k & 7);
+        } else if (a->sreg >= 0) {
             put(o, ".%s", wg_ptx_parts[a->sreg]);
+        }
         if (a->pair >= 0)
             put(o, "|%s", o->regs[a->pair]);
         put_offset(o, a->imm);

@@ -38,7 +38,7 @@ static bool fits(const struct check *c, const struct wg_operand *o, char k)
                (o->kind == WG_OPERAND_SINK && o->pair < 0) || (o->kind == WG_OPERAND_VEC && vector_ok(o));
     case 'p': return (o->kind == WG_OPERAND_REG && !o->neg) || o->kind == WG_OPERAND_SINK;
     case 'a':
-        return (o->kind == WG_OPERAND_REG && o->pair < 0 && (!o->neg || is_pred(c, o))) || o->kind == WG_OPERAND_IMM ||
+        return (o->kind == WG_OPERAND_REG && o->pair < 0 && (!o->neg || is_pred(c, o) || c->in->op == WG_OP_VMAD)) || o->kind == WG_OPERAND_IMM ||
                o->kind == WG_OPERAND_SREG || o->kind == WG_OPERAND_SYMBOL ||
                (o->kind == WG_OPERAND_VEC && vector_ok(o));
     case 'q': return (is_pred(c, o) && o->pair < 0) || o->kind == WG_OPERAND_IMM;

@@ -18,15 +18,21 @@ bool wg_svg_query(const struct wg_launch_result *l, const struct wg_gpu **gpu, s
     if (!g || !l->registers || !threads || threads > g->cc->threads_per_block)
         return false;
     *gpu = g;
-    *q = (struct wg_occupancy_query){.threads = (unsigned)threads, .static_shared = l->static_shared,
+    *q = (struct wg_occupancy_query){.threads = (unsigned)threads,
+                                     .static_shared = l->static_shared,
                                      .regs = wg_registers_at_launch(g->cc->major * 10 + g->cc->minor, l->registers),
-                                     .dynamic_shared = l->dynamic_shared, .carveout = -1, .barriers = 1};
+                                     .dynamic_shared = l->dynamic_shared,
+                                     .carveout = -1,
+                                     .barriers = 1};
     return true;
 }
 
 /* ---- occupancy ------------------------------------------------------------------------------------------------ */
 enum { OW = 352, OH = 190, OL = 40, OR = 18, OT = 14, OB = 38 };
-struct axis { const char *title; uint64_t from, to, step, tick; };
+struct axis {
+    const char *title;
+    uint64_t from, to, step, tick;
+};
 
 static unsigned warps_at(const struct wg_cc *cc, struct wg_occupancy_query q, enum wg_svg_axis a, uint64_t v)
 {
@@ -50,29 +56,35 @@ bool wg_svg_occupancy(FILE *out, const struct wg_launch_result *l, enum wg_svg_a
     if (!wg_svg_query(l, &g, &q))
         return false;
     const struct wg_cc *cc = g->cc;
-    const struct axis axes[] = {
-        {"threads a block", 32, cc->threads_per_block, 32, 256},
-        {"registers a thread", 1, 255, 1, 64},
-        {"shared memory a block, KiB", 0, cc->smem_per_block_optin ? cc->smem_per_block_optin : cc->smem_per_block, 256, 65536}};
+    const struct axis axes[] = {{"threads a block", 32, cc->threads_per_block, 32, 256},
+                                {"registers a thread", 1, 255, 1, 64},
+                                {"shared memory a block, KiB", 0,
+                                 cc->smem_per_block_optin ? cc->smem_per_block_optin : cc->smem_per_block, 256, 65536}};
     const struct axis *x = &axes[a];
     uint64_t now = a == WG_SVG_BLOCK ? q.threads : a == WG_SVG_REGISTERS ? q.regs : q.static_shared + q.dynamic_shared;
     unsigned most = cc->warps_per_sm, here = warps_at(cc, q, a, now);
     double sx = (double)(OW - OL - OR) / (double)(x->to - x->from), sy = (double)(OH - OT - OB) / most;
     char title[96], text[160];
     snprintf(title, sizeof title, "resident warps over %s", x->title);
-    snprintf(text, sizeof text, "this launch: %" PRIu64 "%s give%s %u of %u warps", a == WG_SVG_SHARED ? now / 1024 : now,
-             a == WG_SVG_SHARED ? " KiB" : "", now == 1 ? "s" : "", here, most);
+    snprintf(text, sizeof text, "this launch: %" PRIu64 "%s give%s %u of %u warps",
+             a == WG_SVG_SHARED ? now / 1024 : now, a == WG_SVG_SHARED ? " KiB" : "", now == 1 ? "s" : "", here, most);
     wg_svg_open(out, OW, OH, title, text, standalone);
     for (unsigned k = 0; k <= 4; k++) {
         double y = OH - OB - sy * most * k / 4;
-        fprintf(out, "<line class=\"grid\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/><text class=\"e\" x=\"%d\" y=\"%.1f\">%u</text>", OL, y,
-                OW - OR, y, OL - 5, y + 4, most * k / 4);
+        fprintf(out,
+                "<line class=\"grid\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/><text class=\"e\" x=\"%d\" "
+                "y=\"%.1f\">%u</text>",
+                OL, y, OW - OR, y, OL - 5, y + 4, most * k / 4);
     }
     for (uint64_t v = 0; v <= x->to; v += x->tick)
         if (v >= x->from || !v)
-            fprintf(out, "<text class=\"c\" x=\"%.1f\" y=\"%d\">%" PRIu64 "</text>", OL + sx * (double)(v > x->from ? v - x->from : 0),
-                    OH - OB + 14, a == WG_SVG_SHARED ? v / 1024 : v > x->from ? v : x->from);
-    fprintf(out, "<text class=\"c\" x=\"%d\" y=\"%d\">%s</text><path class=\"curve\" d=\"", (OL + OW - OR) / 2, OH - 6, x->title);
+            fprintf(out, "<text class=\"c\" x=\"%.1f\" y=\"%d\">%" PRIu64 "</text>",
+                    OL + sx * (double)(v > x->from ? v - x->from : 0), OH - OB + 14,
+                    a == WG_SVG_SHARED ? v / 1024
+                    : v > x->from      ? v
+                                       : x->from);
+    fprintf(out, "<text class=\"c\" x=\"%d\" y=\"%d\">%s</text><path class=\"curve\" d=\"", (OL + OW - OR) / 2, OH - 6,
+            x->title);
     unsigned last = UINT32_MAX;
     double px = OL;
     for (uint64_t v = x->from; v <= x->to; v += x->step) {
@@ -89,11 +101,16 @@ bool wg_svg_occupancy(FILE *out, const struct wg_launch_result *l, enum wg_svg_a
     }
     if (a != WG_SVG_BLOCK)
         fprintf(out, "H%d", OW - OR);
-    double mx = OL + sx * (double)(now > x->to ? x->to - x->from : now > x->from ? now - x->from : 0), my = OH - OB - sy * here;
-    fprintf(out, "\"/><line class=\"mark\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%d\"/><circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/>",
+    double mx = OL + sx * (double)(now > x->to     ? x->to - x->from
+                                   : now > x->from ? now - x->from
+                                                   : 0),
+           my = OH - OB - sy * here;
+    fprintf(out,
+            "\"/><line class=\"mark\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%d\"/><circle class=\"dot\" cx=\"%.1f\" "
+            "cy=\"%.1f\" r=\"4.5\"/>",
             mx, my, mx, OH - OB, mx, my);
-    fprintf(out, "<text class=\"b %s\" x=\"%.1f\" y=\"%.1f\">%u</text></svg>", mx > OW - 60 ? "e" : "s", mx > OW - 60 ? mx - 8 : mx + 8,
-            my < 24 ? my + 16 : my - 6, here);
+    fprintf(out, "<text class=\"b %s\" x=\"%.1f\" y=\"%.1f\">%u</text></svg>", mx > OW - 60 ? "e" : "s",
+            mx > OW - 60 ? mx - 8 : mx + 8, my < 24 ? my + 16 : my - 6, here);
     return true;
 }
 
@@ -128,10 +145,18 @@ bool wg_svg_roof(const struct wg_group *g, struct wg_roof *r)
 }
 
 enum { RW = 736, RH = 330, RL = 78, RR = 16, RT = 14, RB = 44 };
-struct scale { double x0, x1, y0, y1; }; /* logarithms to base ten */
+struct scale {
+    double x0, x1, y0, y1;
+}; /* logarithms to base ten */
 
-static double rx(const struct scale *s, double v) { return RL + (log10(v) - s->x0) / (s->x1 - s->x0) * (RW - RL - RR); }
-static double ry(const struct scale *s, double v) { return RH - RB - (log10(v) - s->y0) / (s->y1 - s->y0) * (RH - RT - RB); }
+static double rx(const struct scale *s, double v)
+{
+    return RL + (log10(v) - s->x0) / (s->x1 - s->x0) * (RW - RL - RR);
+}
+static double ry(const struct scale *s, double v)
+{
+    return RH - RB - (log10(v) - s->y0) / (s->y1 - s->y0) * (RH - RT - RB);
+}
 
 static void rate(char buf[16], double exponent)
 {
@@ -144,14 +169,19 @@ static void roof_grid(FILE *out, const struct scale *s)
 {
     char label[16];
     for (double e = s->x0; e <= s->x1; e++)
-        fprintf(out, "<line class=\"grid\" x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\"/><text class=\"c\" x=\"%.1f\" y=\"%d\">%g</text>",
+        fprintf(out,
+                "<line class=\"grid\" x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\"/><text class=\"c\" x=\"%.1f\" "
+                "y=\"%d\">%g</text>",
                 rx(s, pow(10, e)), RT, rx(s, pow(10, e)), RH - RB, rx(s, pow(10, e)), RH - RB + 15, pow(10, e));
     for (double e = s->y0; e <= s->y1; e++) {
         rate(label, e);
-        fprintf(out, "<line class=\"grid\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/><text class=\"e\" x=\"%d\" y=\"%.1f\">%s</text>", RL,
-                ry(s, pow(10, e)), RW - RR, ry(s, pow(10, e)), RL - 5, ry(s, pow(10, e)) + 4, label);
+        fprintf(out,
+                "<line class=\"grid\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/><text class=\"e\" x=\"%d\" "
+                "y=\"%.1f\">%s</text>",
+                RL, ry(s, pow(10, e)), RW - RR, ry(s, pow(10, e)), RL - 5, ry(s, pow(10, e)) + 4, label);
     }
-    fprintf(out, "<text class=\"c\" x=\"%d\" y=\"%d\">flop per byte that global accesses ask of the L2</text>", (RL + RW) / 2, RH - 8);
+    fprintf(out, "<text class=\"c\" x=\"%d\" y=\"%d\">flop per byte that global accesses ask of the L2</text>",
+            (RL + RW) / 2, RH - 8);
 }
 
 bool wg_svg_roofline(FILE *out, const struct wg_view *v, bool standalone)
@@ -174,16 +204,20 @@ bool wg_svg_roofline(FILE *out, const struct wg_view *v, bool standalone)
         top = fmax(top, r[k].peak);
     }
     if (n) {
-        struct scale s = {floor(log10(low) - 0.3), ceil(log10(high) + 0.3), floor(log10(floor_) - 0.3), ceil(log10(top) + 0.05)};
-        wg_svg_open(out, RW, RH, "roofline", "what each kernel can reach at most, by the arithmetic it does for each byte", standalone);
+        struct scale s = {floor(log10(low) - 0.3), ceil(log10(high) + 0.3), floor(log10(floor_) - 0.3),
+                          ceil(log10(top) + 0.05)};
+        wg_svg_open(out, RW, RH, "roofline",
+                    "what each kernel can reach at most, by the arithmetic it does for each byte", standalone);
         roof_grid(out, &s);
         for (int d = 0; d < 2; d++) {
             if (!kinds[d])
                 continue;
             double from = pow(10, s.x0), to = pow(10, s.x1), y0 = fmax(from * of[d]->bandwidth, pow(10, s.y0));
-            fprintf(out, "<path class=\"curve\" d=\"M%.1f %.1fL%.1f %.1fH%.1f\"/><text class=\"e\" x=\"%d\" y=\"%.1f\">%s precision</text>",
-                    rx(&s, y0 / of[d]->bandwidth), ry(&s, y0), rx(&s, of[d]->ridge), ry(&s, of[d]->peak), rx(&s, to), RW - RR - 4,
-                    ry(&s, of[d]->peak) - 5, d ? "double" : "single");
+            fprintf(out,
+                    "<path class=\"curve\" d=\"M%.1f %.1fL%.1f %.1fH%.1f\"/><text class=\"e\" x=\"%d\" y=\"%.1f\">%s "
+                    "precision</text>",
+                    rx(&s, y0 / of[d]->bandwidth), ry(&s, y0), rx(&s, of[d]->ridge), ry(&s, of[d]->peak), rx(&s, to),
+                    RW - RR - 4, ry(&s, of[d]->peak) - 5, d ? "double" : "single");
         }
         for (size_t k = 0; k < v->n; k++) {
             if (!on[k])
@@ -192,7 +226,8 @@ bool wg_svg_roofline(FILE *out, const struct wg_view *v, bool standalone)
             fputs(standalone ? "<g>" : "<a href=\"#k", out);
             if (!standalone)
                 fprintf(out, "%zu\">", k);
-            fprintf(out, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"><title>", rx(&s, r[k].intensity), ry(&s, r[k].bound));
+            fprintf(out, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"><title>", rx(&s, r[k].intensity),
+                    ry(&s, r[k].bound));
             wg_markup(out, WG_MARKUP_HTML, name);
             fprintf(out, ": %.3g flop/byte, at most %.3g flop/s</title></circle>", r[k].intensity, r[k].bound);
             if (n <= 12) {

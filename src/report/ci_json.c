@@ -39,7 +39,8 @@ static void fingerprint(const struct wg_ci *c, const struct wg_issue *i, char ou
     const char *path = path_of(c, i->source, i->line);
     size_t n = 0;
     const char *line = path ? wg_source_line(&c->view->p->sources[i->source], i->line, &n) : NULL;
-    const char *parts[] = {i->rule, i->kind == WG_ISSUE_GATE ? i->title : "", i->kernel, path ? path : "", line ? line : ""};
+    const char *parts[] = {i->rule, i->kind == WG_ISSUE_GATE ? i->title : "", i->kernel, path ? path : "",
+                           line ? line : ""};
     uint64_t h[2] = {1469598103934665603u, 0x9e3779b97f4a7c15u};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
         size_t len = k == 4 ? n : strlen(parts[k]);
@@ -72,7 +73,8 @@ static const char *uri(struct wg_arena *a, const char *path)
     return s;
 }
 
-static json_t *location(const struct wg_ci *c, uint32_t source, uint32_t line, const char *kernel, const char *says, bool *ok)
+static json_t *location(const struct wg_ci *c, uint32_t source, uint32_t line, const char *kernel, const char *says,
+                        bool *ok)
 {
     json_t *o = json_object();
     const char *path = path_of(c, source, line);
@@ -85,8 +87,9 @@ static json_t *location(const struct wg_ci *c, uint32_t source, uint32_t line, c
     }
     if (*kernel)
         put(o, "logicalLocations",
-            json_pack("[{s:s,s:s}]", "fullyQualifiedName", wg_markup_string(c->issues->arena, WG_MARKUP_PLAIN, kernel), "kind",
-                      "function"), ok);
+            json_pack("[{s:s,s:s}]", "fullyQualifiedName", wg_markup_string(c->issues->arena, WG_MARKUP_PLAIN, kernel),
+                      "kind", "function"),
+            ok);
     if (says)
         put(o, "message", json_pack("{s:s}", "text", says), ok);
     return o;
@@ -109,7 +112,8 @@ static json_t *result(const struct wg_ci *c, const struct wg_issue *i, size_t ru
     append(places, location(c, i->source, i->line, i->kernel, NULL, ok), ok);
     put(o, "locations", places, ok);
     if (path_of(c, i->other_source, i->other_line))
-        put(o, "relatedLocations", json_pack("[o]", location(c, i->other_source, i->other_line, "", "the other access", ok)), ok);
+        put(o, "relatedLocations",
+            json_pack("[o]", location(c, i->other_source, i->other_line, "", "the other access", ok)), ok);
     put(o, "partialFingerprints", json_pack("{s:s}", "warpgrindProblem/v1", print), ok);
     return o;
 }
@@ -119,9 +123,7 @@ static size_t rule_of(json_t *rules, const struct wg_issue *i, bool *ok)
 {
     size_t k;
     json_t *r;
-    json_array_foreach(rules, k, r)
-        if (!strcmp(json_string_value(json_object_get(r, "id")), i->rule))
-            return k;
+    json_array_foreach(rules, k, r) if (!strcmp(json_string_value(json_object_get(r, "id")), i->rule)) return k;
     const char *title = i->kind == WG_ISSUE_GATE ? "a condition of --fail-if is met" : i->title;
     r = json_pack("{s:s,s:{s:s}}", "id", i->rule, "shortDescription", "text", title);
     if (r && *i->remedy)
@@ -142,7 +144,8 @@ static enum wg_status dump(json_t *root, bool ok, struct wg_arena *a, FILE *out)
 enum wg_status wg_ci_sarif(const struct wg_ci *c, FILE *out)
 {
     bool ok = true;
-    json_t *root = json_object(), *rules = json_array(), *results = json_array(), *run = json_object(), *driver = json_object();
+    json_t *root = json_object(), *rules = json_array(), *results = json_array(), *run = json_object(),
+           *driver = json_object();
     for (size_t i = 0; i < c->issues->n && ok; i++) {
         const struct wg_issue *x = &c->issues->v[i];
         size_t rule = rule_of(rules, x, &ok);
@@ -174,10 +177,16 @@ enum wg_status wg_ci_gitlab(const struct wg_ci *c, FILE *out)
         put(o, "description", text(c, x, true), &ok);
         put(o, "check_name", json_string(x->rule), &ok);
         put(o, "fingerprint", json_string(print), &ok);
-        put(o, "severity", json_string(severities[x->severity <= WG_SEVERITY_ERROR ? x->severity : WG_SEVERITY_ERROR]), &ok);
+        put(o, "severity", json_string(severities[x->severity <= WG_SEVERITY_ERROR ? x->severity : WG_SEVERITY_ERROR]),
+            &ok);
         /* GitLab wants a place for everything: what has none is put at the head of the first source */
-        const char *any = path ? path : c->view->p->nsources ? wg_markup_path(c->view->p->sources[0].path, c->root) : "unknown";
-        put(o, "location", json_pack("{s:s,s:{s:I}}", "path", wg_markup_string(c->issues->arena, WG_MARKUP_PLAIN, any), "lines", "begin", (json_int_t)(path ? x->line : 1)), &ok);
+        const char *any = path                   ? path
+                          : c->view->p->nsources ? wg_markup_path(c->view->p->sources[0].path, c->root)
+                                                 : "unknown";
+        put(o, "location",
+            json_pack("{s:s,s:{s:I}}", "path", wg_markup_string(c->issues->arena, WG_MARKUP_PLAIN, any), "lines",
+                      "begin", (json_int_t)(path ? x->line : 1)),
+            &ok);
         append(list, o, &ok);
     }
     return dump(list, ok, c->issues->arena, out);

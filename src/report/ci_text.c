@@ -11,7 +11,10 @@ static const char *path_of(const struct wg_ci *c, uint32_t source, uint32_t line
     return line && source < p->nsources ? wg_markup_path(p->sources[source].path, c->root) : NULL;
 }
 
-static bool gates(const struct wg_issue *i) { return i->kind == WG_ISSUE_GATE || i->kind == WG_ISSUE_BASELINE; }
+static bool gates(const struct wg_issue *i)
+{
+    return i->kind == WG_ISSUE_GATE || i->kind == WG_ISSUE_BASELINE;
+}
 
 /* ---- JUnit ---------------------------------------------------------------------------------------------------- */
 static void xml_issue(const struct wg_ci *c, const struct wg_issue *i, FILE *out)
@@ -34,10 +37,20 @@ static void xml_issue(const struct wg_ci *c, const struct wg_issue *i, FILE *out
 }
 
 /* Which issues belong to a test case; they fail it when `failing`. */
-struct test { const char *group, *name; bool (*mine)(const struct wg_issue *i, const char *key); const char *key; };
+struct test {
+    const char *group, *name;
+    bool (*mine)(const struct wg_issue *i, const char *key);
+    const char *key;
+};
 
-static bool of_kernel(const struct wg_issue *i, const char *key) { return !gates(i) && !strcmp(i->kernel, key); }
-static bool of_rule(const struct wg_issue *i, const char *key) { return i->kind == WG_ISSUE_GATE && !strcmp(i->title, key); }
+static bool of_kernel(const struct wg_issue *i, const char *key)
+{
+    return !gates(i) && !strcmp(i->kernel, key);
+}
+static bool of_rule(const struct wg_issue *i, const char *key)
+{
+    return i->kind == WG_ISSUE_GATE && !strcmp(i->title, key);
+}
 static bool of_baseline(const struct wg_issue *i, const char *key)
 {
     (void)key;
@@ -103,8 +116,10 @@ enum wg_status wg_ci_junit(const struct wg_ci *c, FILE *out)
         t[n++] = (struct test){"gate", "baseline", of_baseline, ""};
     for (size_t i = 0; i < n; i++)
         failed += failures(c, &t[i]) != 0;
-    fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n"
-            " <testsuite name=\"warpgrind\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"0\">\n", n, failed, n, failed);
+    fprintf(out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n"
+            " <testsuite name=\"warpgrind\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"0\">\n",
+            n, failed, n, failed);
     for (size_t i = 0; i < n; i++)
         test_case(c, &t[i], out);
     fputs(" </testsuite>\n</testsuites>\n", out);
@@ -185,8 +200,14 @@ static void md_issues(const struct wg_ci *c, const char *title, bool (*wanted)(c
         fprintf(out, "\n%zu more.\n", n - MOST);
 }
 
-static bool is_finding(const struct wg_issue *i) { return i->kind == WG_ISSUE_FINDING || i->kind == WG_ISSUE_STOPPED; }
-static bool is_advice(const struct wg_issue *i) { return i->kind == WG_ISSUE_ADVICE; }
+static bool is_finding(const struct wg_issue *i)
+{
+    return i->kind == WG_ISSUE_FINDING || i->kind == WG_ISSUE_STOPPED;
+}
+static bool is_advice(const struct wg_issue *i)
+{
+    return i->kind == WG_ISSUE_ADVICE;
+}
 
 /* Of a column: that of its figures, if they agree. */
 static const char *fidelity(const struct wg_view *v, enum wg_headline h)
@@ -230,7 +251,8 @@ static void md_table(const struct wg_ci *c, FILE *out)
         for (int h = 0; h < WG_HEADLINE_COUNT; h++) {
             struct wg_figure f = wg_view_figure(g, (enum wg_headline)h);
             if (column[h])
-                fprintf(out, " %s |", f.has ? wg_view_value_unit(buf, f.value, wg_metric_infos[wg_headlines[h].metric].unit) : "");
+                fprintf(out, " %s |",
+                        f.has ? wg_view_value_unit(buf, f.value, wg_metric_infos[wg_headlines[h].metric].unit) : "");
         }
         fputc('\n', out);
     }

@@ -8,7 +8,10 @@
 /* ---- lines of text -------------------------------------------------------------------------------------------- */
 enum { TABLE_LIMIT = 1 << 24 }; /* cells of the longest-common-subsequence table, a byte each */
 
-struct text { size_t n; uint64_t *hash; }; /* of each line, without its indentation and trailing blanks */
+struct text {
+    size_t n;
+    uint64_t *hash;
+}; /* of each line, without its indentation and trailing blanks */
 
 static bool split(struct wg_arena *a, const char *s, struct text *t)
 {
@@ -34,7 +37,8 @@ static bool split(struct wg_arena *a, const char *s, struct text *t)
     return true;
 }
 
-/* The longest common subsequence of x[0..n) and y[0..m), by table; map[j] = i + 1 for matched lines, numbered from 0. */
+/* The longest common subsequence of x[0..n) and y[0..m), by table; map[j] = i + 1 for matched lines, numbered from 0.
+ */
 static bool by_table(const uint64_t *x, size_t n, const uint64_t *y, size_t m, uint32_t first, uint32_t *map)
 {
     enum { SKIP_X, SKIP_Y, BOTH };
@@ -99,7 +103,8 @@ static void pair_changed(uint32_t *map, size_t m, size_t n)
     }
 }
 
-enum wg_status wg_compare_text(const char *before, const char *after, struct wg_arena *arena, uint32_t **out, size_t *count)
+enum wg_status wg_compare_text(const char *before, const char *after, struct wg_arena *arena, uint32_t **out,
+                               size_t *count)
 {
     struct text x, y;
     *count = 0;
@@ -138,9 +143,15 @@ static const char *base(const char *path)
 }
 
 /* For each source of `after` the one of `before` that it was, and where its lines were. */
-struct wg_moved { uint32_t source; bool by_number; uint32_t *map; size_t n; };
+struct wg_moved {
+    uint32_t source;
+    bool by_number;
+    uint32_t *map;
+    size_t n;
+};
 
-static enum wg_status sources(const struct wg_profile *a, const struct wg_profile *b, struct wg_arena *arena, struct wg_moved **out)
+static enum wg_status sources(const struct wg_profile *a, const struct wg_profile *b, struct wg_arena *arena,
+                              struct wg_moved **out)
 {
     struct wg_moved *v = wg_arena_alloc(arena, (b->nsources + 1) * sizeof *v);
     if (!v)
@@ -177,7 +188,8 @@ static bool place_before(const struct wg_moved *w, size_t nsources, uint32_t *so
     return *line != 0;
 }
 
-static const struct wg_line *line_before(const struct wg_line *l, const struct wg_moved *w, size_t nsources, const struct wg_lines *a)
+static const struct wg_line *line_before(const struct wg_line *l, const struct wg_moved *w, size_t nsources,
+                                         const struct wg_lines *a)
 {
     uint32_t source = l->source, line = l->line;
     if (!place_before(w, nsources, &source, &line))
@@ -226,7 +238,8 @@ static int same_kernel(const struct wg_launch_result *x, const struct wg_launch_
     return n && n == wg_markup_short_kernel(y->kernel) && !strncmp(x->kernel, y->kernel, n);
 }
 
-enum wg_status wg_compare(const struct wg_view *a, const struct wg_view *b, struct wg_arena *arena, struct wg_compare *out)
+enum wg_status wg_compare(const struct wg_view *a, const struct wg_view *b, struct wg_arena *arena,
+                          struct wg_compare *out)
 {
     struct wg_moved *w;
     *out = (struct wg_compare){.a = a, .b = b};
@@ -263,7 +276,8 @@ enum wg_status wg_compare(const struct wg_view *a, const struct wg_view *b, stru
     return WG_OK;
 }
 
-const struct wg_finding *wg_compare_finding(const struct wg_compare *c, const struct wg_pair *p, const struct wg_finding *f)
+const struct wg_finding *wg_compare_finding(const struct wg_compare *c, const struct wg_pair *p,
+                                            const struct wg_finding *f)
 {
     uint32_t source = f->line ? f->source : UINT32_MAX, line = f->line;
     if (!p->a || !place_before(c->where, c->b->p->nsources, &source, &line))
@@ -284,9 +298,9 @@ static struct wg_delta delta(struct wg_figure a, struct wg_figure b, enum wg_hea
         return d;
     d.relative = a.value != 0 ? (b.value - a.value) / fabs(a.value) : b.value > 0 ? INFINITY : -INFINITY;
     enum wg_better better = wg_metric_infos[wg_headlines[h].metric].better;
-    d.change = better == WG_BETTER_NEITHER                              ? WG_CHANGE_OTHER
+    d.change = better == WG_BETTER_NEITHER                          ? WG_CHANGE_OTHER
                : (b.value < a.value) == (better == WG_BETTER_LOWER) ? WG_CHANGE_BETTER
-                                                                        : WG_CHANGE_WORSE;
+                                                                    : WG_CHANGE_WORSE;
     return d;
 }
 

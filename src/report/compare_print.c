@@ -18,7 +18,10 @@ static const char *word(enum wg_change c)
 }
 
 /* Lines show what they cost, not what follows from that. */
-static bool of_lines(enum wg_headline h) { return wg_headlines[h].how == WG_HEADLINE_SUM; }
+static bool of_lines(enum wg_headline h)
+{
+    return wg_headlines[h].how == WG_HEADLINE_SUM;
+}
 
 static bool changed_line(const struct wg_pair *p, const struct wg_line_pair *l)
 {
@@ -101,7 +104,8 @@ static void name(FILE *out, bool color, const struct wg_pair *p)
         fprintf(out, ", was %s", wg_view_shape(shape, p->a->first));
     fputs(!p->a ? "  only after\n" : !p->b ? "  only before\n" : "\n", out);
     if (p->a && p->b && p->a->nlaunches != p->b->nlaunches)
-        fprintf(out, "  launches: %zu -> %zu; figures are of one launch, on average\n", p->a->nlaunches, p->b->nlaunches);
+        fprintf(out, "  launches: %zu -> %zu; figures are of one launch, on average\n", p->a->nlaunches,
+                p->b->nlaunches);
 }
 
 static void findings(const struct wg_compare *c, const struct wg_pair *p, FILE *out)
@@ -200,7 +204,8 @@ enum wg_status wg_compare_markdown(const struct wg_compare *c, FILE *out)
         for (size_t k = 0; k <= (p->a && p->b ? p->nlines : 0); k++)
             for (int h = 0; h < WG_HEADLINE_COUNT; h++) {
                 const struct wg_line_pair *at = k ? &p->lines[k - 1] : NULL;
-                struct wg_delta d = at ? wg_compare_line_figure(p, at, (enum wg_headline)h) : wg_compare_figure(p, (enum wg_headline)h);
+                struct wg_delta d =
+                    at ? wg_compare_line_figure(p, at, (enum wg_headline)h) : wg_compare_figure(p, (enum wg_headline)h);
                 if ((at && !of_lines((enum wg_headline)h)) || (!d.a.has && !d.b.has) || d.a.value == d.b.value)
                     continue;
                 if (!head) {

@@ -41,8 +41,8 @@ static bool parse_metric(const char *name, int *metric, char *err, size_t n)
         return true;
     char near[512];
     wg_metric_nearest(name, near, sizeof near);
-    snprintf(err, n, "no metric is named \"%s\"%s%s%s", name, *near ? "; did you mean " : "; see `warpgrind help gate`", near,
-             *near ? "?" : "");
+    snprintf(err, n, "no metric is named \"%s\"%s%s%s", name, *near ? "; did you mean " : "; see `warpgrind help gate`",
+             near, *near ? "?" : "");
     return false;
 }
 
@@ -122,10 +122,14 @@ bool wg_gate_parse(const char *text, struct wg_arena *a, struct wg_gate_rule *r,
 static bool holds(const struct wg_gate_rule *r, double v)
 {
     switch (r->op[0]) {
-    case '>': return r->op[1] ? v >= r->value : v > r->value;
-    case '<': return r->op[1] ? v <= r->value : v < r->value;
-    case '=': return v == r->value;
-    default: return v != r->value;
+    case '>':
+        return r->op[1] ? v >= r->value : v > r->value;
+    case '<':
+        return r->op[1] ? v <= r->value : v < r->value;
+    case '=':
+        return v == r->value;
+    default:
+        return v != r->value;
     }
 }
 
@@ -151,10 +155,25 @@ static bool file_matches(const struct wg_gate_rule *r, const struct wg_profile *
 }
 
 /* What one kernel, or one line of it, did over its launches: the value furthest on the wrong side. */
-struct hit { const char *kernel; uint32_t source, line; double value; enum wg_fidelity fidelity; size_t launches; uint32_t launch; };
-struct hits { struct wg_arena *a; struct hit *v; size_t n, cap; bool matched, valued; };
+struct hit {
+    const char *kernel;
+    uint32_t source, line;
+    double value;
+    enum wg_fidelity fidelity;
+    size_t launches;
+    uint32_t launch;
+};
+struct hits {
+    struct wg_arena *a;
+    struct hit *v;
+    size_t n, cap;
+    bool matched, valued;
+};
 
-static bool further(const struct wg_gate_rule *r, double v, double than) { return r->op[0] == '<' ? v < than : v > than; }
+static bool further(const struct wg_gate_rule *r, double v, double than)
+{
+    return r->op[0] == '<' ? v < than : v > than;
+}
 
 static void add_hit(struct hits *h, const struct wg_gate_rule *r, const struct hit *x)
 {
@@ -188,11 +207,13 @@ static uint64_t count_findings(const struct wg_finding *v, size_t n, int severit
 }
 
 /* The line where the metric is largest, as the place of a whole kernel's figure. */
-static void worst_line(const struct wg_gate_rule *r, const struct wg_group *g, const struct wg_lines *lines, struct hit *x)
+static void worst_line(const struct wg_gate_rule *r, const struct wg_group *g, const struct wg_lines *lines,
+                       struct hit *x)
 {
     double best = 0, v;
     for (size_t i = 0; r->metric >= 0 && r->op[0] == '>' && i < lines->n; i++) {
-        struct wg_metric_of of = {.launch = g->first, .sites = lines->v[i].sites, .nsites = lines->v[i].nsites, .line = true};
+        struct wg_metric_of of = {
+            .launch = g->first, .sites = lines->v[i].sites, .nsites = lines->v[i].nsites, .line = true};
         if (lines->v[i].source != UINT32_MAX && wg_metric_value((enum wg_metric)r->metric, &of, &v) && v > best) {
             best = v;
             x->source = lines->v[i].source;
@@ -266,15 +287,24 @@ static bool add_issue(const struct wg_gate_rule *r, const struct hit *x, struct 
     const char *unit = r->metric >= 0 ? wg_metric_infos[r->metric].unit : "";
     if (x->launches > 1)
         snprintf(few, sizeof few, "; worst of %zu launches, number %" PRIu32, x->launches, x->launch);
-    struct wg_issue i = {.kind = WG_ISSUE_GATE, .severity = WG_SEVERITY_ERROR, .rule = "gate", .title = r->text, .remedy = "",
-                         .kernel = x->kernel, .source = x->source, .line = x->line, .other_source = UINT32_MAX};
-    i.message = wg_arena_printf(out->arena, "%s is %s%s%s%s: --fail-if '%s'%s", name, wg_view_value_unit(v, x->value, unit),
-                                r->metric >= 0 ? " (" : "", r->metric >= 0 ? wg_fidelity_name(x->fidelity) : "",
-                                r->metric >= 0 ? ")" : "", r->text, few);
+    struct wg_issue i = {.kind = WG_ISSUE_GATE,
+                         .severity = WG_SEVERITY_ERROR,
+                         .rule = "gate",
+                         .title = r->text,
+                         .remedy = "",
+                         .kernel = x->kernel,
+                         .source = x->source,
+                         .line = x->line,
+                         .other_source = UINT32_MAX};
+    i.message =
+        wg_arena_printf(out->arena, "%s is %s%s%s%s: --fail-if '%s'%s", name, wg_view_value_unit(v, x->value, unit),
+                        r->metric >= 0 ? " (" : "", r->metric >= 0 ? wg_fidelity_name(x->fidelity) : "",
+                        r->metric >= 0 ? ")" : "", r->text, few);
     return i.message && wg_issues_add(out, &i);
 }
 
-bool wg_gate_check(const struct wg_gate_rule *r, const struct wg_view *launches, struct wg_issues *out, char *err, size_t n)
+bool wg_gate_check(const struct wg_gate_rule *r, const struct wg_view *launches, struct wg_issues *out, char *err,
+                   size_t n)
 {
     struct hits h = {.a = out->arena};
     *err = 0;
@@ -285,8 +315,13 @@ bool wg_gate_check(const struct wg_gate_rule *r, const struct wg_view *launches,
     else if (!judge_all(r, launches, &h))
         snprintf(err, n, "out of memory");
     else if (!h.matched)
-        snprintf(err, n, "nothing in the profile is %s%s", r->kernel ? "a kernel named " : r->file ? "a counted line of " : "counted",
-                 r->kernel ? r->kernel : r->file ? r->file : "");
+        snprintf(err, n, "nothing in the profile is %s%s",
+                 r->kernel ? "a kernel named "
+                 : r->file ? "a counted line of "
+                           : "counted",
+                 r->kernel ? r->kernel
+                 : r->file ? r->file
+                           : "");
     else if (!h.valued && wg_metric_infos[r->metric].of_launch)
         snprintf(err, n, "%s has no value: the device or the registers are not known", wg_metric_infos[r->metric].name);
     for (size_t i = 0; !*err && i < h.n; i++)
@@ -318,14 +353,20 @@ static bool regression(const struct wg_pair *p, enum wg_headline h, double toler
     if (d.change != WG_CHANGE_WORSE || !(fabs(d.relative) > tolerance))
         return true;
     const char *unit = wg_metric_infos[wg_headlines[h].metric].unit;
-    struct wg_issue i = {.kind = WG_ISSUE_BASELINE, .severity = WG_SEVERITY_ERROR, .rule = "baseline", .remedy = "",
-                         .title = "worse than the baseline", .kernel = p->b->first->kernel, .source = UINT32_MAX,
+    struct wg_issue i = {.kind = WG_ISSUE_BASELINE,
+                         .severity = WG_SEVERITY_ERROR,
+                         .rule = "baseline",
+                         .remedy = "",
+                         .title = "worse than the baseline",
+                         .kernel = p->b->first->kernel,
+                         .source = UINT32_MAX,
                          .other_source = UINT32_MAX};
     widest_line(p, h, &i);
-    i.message = wg_arena_printf(out->arena, "%s (%s): %s -> %s, %s worse (%s); tolerance %.3g %%; %s", wg_headlines[h].label,
-                                wg_metric_infos[wg_headlines[h].metric].name, wg_view_value_unit(x, d.a.value, unit),
-                                wg_view_value_unit(y, d.b.value, unit), wg_compare_text_of(by, &d),
-                                wg_fidelity_name(d.b.fidelity), 100 * tolerance, wg_view_shape(shape, p->b->first));
+    i.message =
+        wg_arena_printf(out->arena, "%s (%s): %s -> %s, %s worse (%s); tolerance %.3g %%; %s", wg_headlines[h].label,
+                        wg_metric_infos[wg_headlines[h].metric].name, wg_view_value_unit(x, d.a.value, unit),
+                        wg_view_value_unit(y, d.b.value, unit), wg_compare_text_of(by, &d),
+                        wg_fidelity_name(d.b.fidelity), 100 * tolerance, wg_view_shape(shape, p->b->first));
     return i.message && wg_issues_add(out, &i);
 }
 
@@ -340,9 +381,16 @@ bool wg_gate_baseline(const struct wg_compare *c, double tolerance, struct wg_is
             const struct wg_finding *x = &p->b->findings[f];
             if (x->severity < WG_SEVERITY_ERROR || wg_compare_finding(c, p, x))
                 continue;
-            struct wg_issue i = {.kind = WG_ISSUE_BASELINE, .severity = WG_SEVERITY_ERROR, .rule = "baseline", .remedy = "",
-                                 .title = "error that the baseline does not have", .kernel = p->b->first->kernel,
-                                 .source = x->source, .line = x->line, .other_source = UINT32_MAX, .message = x->message};
+            struct wg_issue i = {.kind = WG_ISSUE_BASELINE,
+                                 .severity = WG_SEVERITY_ERROR,
+                                 .rule = "baseline",
+                                 .remedy = "",
+                                 .title = "error that the baseline does not have",
+                                 .kernel = p->b->first->kernel,
+                                 .source = x->source,
+                                 .line = x->line,
+                                 .other_source = UINT32_MAX,
+                                 .message = x->message};
             if (!wg_issues_add(out, &i))
                 return false;
         }

@@ -16,31 +16,46 @@ const char *wg_html_base(const char *path)
     return s && s[1] ? s + 1 : path;
 }
 
-void wg_html_text(struct wg_html *h, const char *s) { wg_markup(h->out, WG_MARKUP_HTML, s); }
+void wg_html_text(struct wg_html *h, const char *s)
+{
+    wg_markup(h->out, WG_MARKUP_HTML, s);
+}
 
 const char *wg_html_mark(enum wg_fidelity f)
 {
-    return f == WG_FIDELITY_MODELLED ? "<sup title=\"modelled\">m</sup>" : f == WG_FIDELITY_ESTIMATED ? "<sup title=\"estimated\">e</sup>" : "";
+    return f == WG_FIDELITY_MODELLED    ? "<sup title=\"modelled\">m</sup>"
+           : f == WG_FIDELITY_ESTIMATED ? "<sup title=\"estimated\">e</sup>"
+                                        : "";
 }
 
-static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
 
 static void head(struct wg_html *h, const char *title)
 {
-    fprintf(h->out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    fprintf(h->out,
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-            "script-src '%s'\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>", wg_html_script_hash);
+            "script-src '%s'\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+            wg_html_script_hash);
     wg_html_text(h, title);
-    fprintf(h->out, "</title>\n<style>\n%s%s</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">to the content</a>\n",
+    fprintf(h->out,
+            "</title>\n<style>\n%s%s</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">to the content</a>\n",
             wg_html_style, wg_svg_style);
 }
 
 static void foot(struct wg_html *h)
 {
-    fprintf(h->out, "<footer><p><b>How far to trust a figure.</b> No mark, or <i>exact</i>: counted, as a GPU's own counters would for this "
-            "PTX. <sup>m</sup> <i>modelled</i>: counted, but a model had a say. <sup>e</sup> <i>estimated</i>: no measurement behind "
-            "it.</p></footer>\n<script type=\"module\">%s</script>\n</body>\n</html>\n", wg_html_script);
+    fprintf(h->out,
+            "<footer><p><b>How far to trust a figure.</b> No mark, or <i>exact</i>: counted, as a GPU's own counters "
+            "would for this "
+            "PTX. <sup>m</sup> <i>modelled</i>: counted, but a model had a say. <sup>e</sup> <i>estimated</i>: no "
+            "measurement behind "
+            "it.</p></footer>\n<script type=\"module\">%s</script>\n</body>\n</html>\n",
+            wg_html_script);
 }
 
 /* ---- summary -------------------------------------------------------------------------------------------------- */
@@ -52,7 +67,8 @@ static void tally(struct wg_html *h, const struct wg_finding *v, size_t n, bool 
         count[v[i].severity <= WG_SEVERITY_ERROR ? v[i].severity : WG_SEVERITY_ERROR]++;
     for (int s = WG_SEVERITY_ERROR; s >= 0; s--)
         if (count[s])
-            fprintf(h->out, "%s<span class=\"%s\">%zu %s%s</span>", said++ ? ", " : "", names[s], count[s], names[s], plural(count[s]));
+            fprintf(h->out, "%s<span class=\"%s\">%zu %s%s</span>", said++ ? ", " : "", names[s], count[s], names[s],
+                    plural(count[s]));
     if (!said && always)
         fputs("no findings", h->out);
 }
@@ -66,7 +82,8 @@ static void findings_of_program(struct wg_html *h)
     for (size_t i = 0; i < v->nhost; i++) {
         static const char *const names[] = {"note", "warning", "error"};
         const struct wg_finding *f = &v->host[i];
-        fprintf(h->out, "<li class=\"%s\"><b>%s</b> <span class=\"pre\">", names[f->severity % 3], names[f->severity % 3]);
+        fprintf(h->out, "<li class=\"%s\"><b>%s</b> <span class=\"pre\">", names[f->severity % 3],
+                names[f->severity % 3]);
         wg_html_text(h, f->message);
         fputs("</span></li>", h->out);
     }
@@ -95,8 +112,9 @@ static void summary(struct wg_html *h)
         errors += v->host[f].severity >= WG_SEVERITY_ERROR;
     fputs("<header><h1>", h->out);
     wg_html_text(h, *p->program ? p->program : "profile");
-    fprintf(h->out, "</h1><p>%zu kernel%s, %s launch%s, <span class=\"%s\">%zu error%s</span>", kernels, plural(kernels),
-            wg_format_count(a, p->nlaunches), p->nlaunches == 1 ? "" : "es", errors ? "error" : "good", errors, plural(errors));
+    fprintf(h->out, "</h1><p>%zu kernel%s, %s launch%s, <span class=\"%s\">%zu error%s</span>", kernels,
+            plural(kernels), wg_format_count(a, p->nlaunches), p->nlaunches == 1 ? "" : "es", errors ? "error" : "good",
+            errors, plural(errors));
     if (all > errors)
         fprintf(h->out, ", %zu other finding%s", all - errors, plural(all - errors));
     fprintf(h->out, ", <span class=\"%s\">%zu thing%s to fix</span>", fixes ? "warning" : "good", fixes, plural(fixes));
@@ -134,7 +152,8 @@ static void launch_row(struct wg_html *h, size_t k, const bool *column)
             continue;
         if (f.has)
             fprintf(h->out, "<td data-v=\"%.17g\">%s%s</td>", f.value,
-                    wg_view_value_unit(buf, f.value, wg_metric_infos[wg_headlines[c].metric].unit), wg_html_mark(f.fidelity));
+                    wg_view_value_unit(buf, f.value, wg_metric_infos[wg_headlines[c].metric].unit),
+                    wg_html_mark(f.fidelity));
         else
             fputs("<td></td>", h->out);
     }
@@ -150,19 +169,24 @@ static void launches(struct wg_html *h)
         for (int c = 0; c < WG_HEADLINE_COUNT; c++)
             column[c] |= *wg_headlines[c].column && wg_view_figure(&v->groups[k], (enum wg_headline)c).has;
     }
-    fputs("<section id=\"launches\"><h2>Launches</h2><div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"launches\">"
-          "<table class=\"data launches\" data-tools><thead><tr><th scope=\"col\">kernel</th><th scope=\"col\" class=\"l\">shape</th>"
-          "<th scope=\"col\">launches</th><th scope=\"col\" class=\"l\">findings</th><th scope=\"col\" class=\"l\">to fix</th>", h->out);
+    fputs("<section id=\"launches\"><h2>Launches</h2><div class=\"wide\" tabindex=\"0\" role=\"region\" "
+          "aria-label=\"launches\">"
+          "<table class=\"data launches\" data-tools><thead><tr><th scope=\"col\">kernel</th><th scope=\"col\" "
+          "class=\"l\">shape</th>"
+          "<th scope=\"col\">launches</th><th scope=\"col\" class=\"l\">findings</th><th scope=\"col\" class=\"l\">to "
+          "fix</th>",
+          h->out);
     for (int c = 0; c < WG_HEADLINE_COUNT; c++)
         if (column[c])
-            fprintf(h->out, "<th scope=\"col\" title=\"%s: %s\">%s</th>", wg_metric_infos[wg_headlines[c].metric].name, wg_headlines[c].label,
-                    wg_headlines[c].column);
+            fprintf(h->out, "<th scope=\"col\" title=\"%s: %s\">%s</th>", wg_metric_infos[wg_headlines[c].metric].name,
+                    wg_headlines[c].label, wg_headlines[c].column);
     fputs("</tr></thead><tbody>\n", h->out);
     for (size_t k = 0; k < v->n; k++)
         launch_row(h, k, column);
     fputs("</tbody></table></div>", h->out);
     if (several)
-        fputs("<p class=\"dim\">Launches of one kernel and shape are one row; figures are the mean of a launch.</p>", h->out);
+        fputs("<p class=\"dim\">Launches of one kernel and shape are one row; figures are the mean of a launch.</p>",
+              h->out);
     if (!v->n)
         fputs("<p>No kernel was launched.</p>", h->out);
     fputs("</section>\n", h->out);
@@ -179,8 +203,10 @@ static void roofline(struct wg_html *h)
     if (!fclose(f) && any) {
         fputs("<section id=\"roofline\"><h2>Roofline</h2><figure>", h->out);
         fwrite(text, 1, n, h->out);
-        fputs("<figcaption>The most each kernel can reach for the arithmetic it does per byte (estimated: bytes are those that global "
-              "accesses ask of the L2, as if nothing were found in a cache twice; arithmetic is counted in PTX).</figcaption></figure></section>\n",
+        fputs("<figcaption>The most each kernel can reach for the arithmetic it does per byte (estimated: bytes are "
+              "those that global "
+              "accesses ask of the L2, as if nothing were found in a cache twice; arithmetic is counted in "
+              "PTX).</figcaption></figure></section>\n",
               h->out);
     }
     free(text);
@@ -193,7 +219,10 @@ static int heavier(const void *a, const void *b)
     return x[0] != y[0] ? (x[0] < y[0] ? 1 : -1) : x[1] < y[1] ? -1 : x[1] > y[1];
 }
 
-struct section { char *text; size_t n; };
+struct section {
+    char *text;
+    size_t n;
+};
 
 static bool render(struct wg_html *h, size_t k, enum wg_html_detail detail, struct section *s)
 {

@@ -3,14 +3,17 @@
 #define WG_REPORT_HTML_H
 #include "report/compare.h"
 
-/* The page of a view that is folded. compare: what changed since another profile, shown at the head; or NULL. WG_NO_MEMORY,
- * or WG_IO when out is in error. */
+/* The page of a view that is folded. compare: what changed since another profile, shown at the head; or NULL.
+ * WG_NO_MEMORY, or WG_IO when out is in error. */
 enum wg_status wg_html_page(const struct wg_view *v, const struct wg_compare *compare, FILE *out);
 /* Only what changed. */
 enum wg_status wg_html_diff(const struct wg_compare *c, FILE *out);
 
 /* ---- parts, each in the file of its name ---------------------------------------------------------------------- */
-struct wg_html { const struct wg_view *v; FILE *out; };
+struct wg_html {
+    const struct wg_view *v;
+    FILE *out;
+};
 enum wg_html_detail {
     WG_HTML_FIGURES, /* what is wrong, and tables */
     WG_HTML_CHARTS,  /* also pictures, and the lines that waste */

@@ -14,9 +14,12 @@ static void row(struct wg_html *h, const char *label, const struct wg_delta *d, 
         wg_view_value_unit(x, d->a.value, unit);
     if (d->b.has)
         wg_view_value_unit(y, d->b.value, unit);
-    fprintf(h->out, "<td class=\"l\">%s</td><td>%s</td><td>%s</td><td class=\"%s\">%s%s</td><td class=\"l dim\">%s</td></tr>\n", label, x, y,
-            classes[d->change], wg_compare_text_of(by, d),
-            d->change == WG_CHANGE_WORSE ? ", worse" : d->change == WG_CHANGE_BETTER ? ", better" : "",
+    fprintf(h->out,
+            "<td class=\"l\">%s</td><td>%s</td><td>%s</td><td class=\"%s\">%s%s</td><td class=\"l dim\">%s</td></tr>\n",
+            label, x, y, classes[d->change], wg_compare_text_of(by, d),
+            d->change == WG_CHANGE_WORSE    ? ", worse"
+            : d->change == WG_CHANGE_BETTER ? ", better"
+                                            : "",
             wg_fidelity_name(d->b.has ? d->b.fidelity : d->a.fidelity));
 }
 
@@ -66,8 +69,10 @@ static bool pair(struct wg_html *h, const struct wg_compare *c, const struct wg_
                 fputc(' ', h->out);
                 wg_html_text(h, wg_view_shape(shape, l));
                 fputs(!p->a ? ", only after" : !p->b ? ", only before" : "", h->out);
-                fputs("</caption><thead><tr><th scope=\"col\">where</th><th scope=\"col\">figure</th><th scope=\"col\">before</th><th scope=\"col\">"
-                      "after</th><th scope=\"col\">change</th><th></th></tr></thead><tbody>\n", h->out);
+                fputs("</caption><thead><tr><th scope=\"col\">where</th><th scope=\"col\">figure</th><th "
+                      "scope=\"col\">before</th><th scope=\"col\">"
+                      "after</th><th scope=\"col\">change</th><th></th></tr></thead><tbody>\n",
+                      h->out);
                 head = true;
             }
             fputs("<tr><th scope=\"row\">", h->out);

@@ -1,5 +1,6 @@
 /* html_kernel.c - one kernel on the page: what is wrong, the figures, what limits it, its worst accesses drawn. */
 #include "model/occupancy.h"
+#include "report/advice.h"
 #include "report/escape.h"
 #include "report/html.h"
 #include "report/markup.h"
@@ -10,14 +11,20 @@
 
 enum { MAX_FINDINGS = 50, MAX_PICTURES = 4 };
 static const char *const severities[] = {"note", "warning", "error"};
-static const char *severity(uint8_t s) { return severities[s <= WG_SEVERITY_ERROR ? s : WG_SEVERITY_ERROR]; }
+static const char *severity(uint8_t s)
+{
+    return severities[s <= WG_SEVERITY_ERROR ? s : WG_SEVERITY_ERROR];
+}
 
-static bool any(const uint32_t t[3]) { return t[0] || t[1] || t[2]; }
+static bool any(const uint32_t t[3])
+{
+    return t[0] || t[1] || t[2];
+}
 
 static void who(FILE *out, const uint32_t t[3], const uint32_t b[3])
 {
-    fprintf(out, "thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") of block (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", t[0], t[1], t[2], b[0], b[1],
-            b[2]);
+    fprintf(out, "thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") of block (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", t[0],
+            t[1], t[2], b[0], b[1], b[2]);
 }
 
 static void finding(struct wg_html *h, size_t k, const struct wg_finding *f)
@@ -59,24 +66,28 @@ static void problems(struct wg_html *h, size_t k)
         uint64_t all = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
         fputs("<li class=\"error\"><b>stopped</b> ", h->out);
         wg_html_text(h, *l->status_text ? l->status_text : wg_status_text(l->status));
-        fprintf(h->out, "; %s of %s blocks were done</li>\n", wg_format_count(x, l->blocks_done), wg_format_count(y, all));
+        fprintf(h->out, "; %s of %s blocks were done</li>\n", wg_format_count(x, l->blocks_done),
+                wg_format_count(y, all));
     }
     for (size_t i = 0; i < g->nfindings && i < MAX_FINDINGS; i++)
         finding(h, k, &g->findings[i]);
     if (g->nfindings > MAX_FINDINGS)
-        fprintf(h->out, "<li>%zu more; <code>warpgrind findings</code> lists them all</li>", g->nfindings - MAX_FINDINGS);
+        fprintf(h->out, "<li>%zu more; <code>warpgrind findings</code> lists them all</li>",
+                g->nfindings - MAX_FINDINGS);
     for (size_t i = 0; i < n; i++) {
         bool lanes = !strcmp(adv[i].unit, "lanes");
         fprintf(h->out, "<li class=\"warning\"><b>to fix</b> %s: %s of the %s are %s (%s of %s%s)", adv[i].title,
-                wg_format_percent(z, adv[i].part, adv[i].whole), adv[i].unit, adv[i].waste, wg_format_count(x, adv[i].part),
-                wg_format_count(y, adv[i].whole), g->merged_sites && !lanes ? wg_html_mark(WG_FIDELITY_MODELLED) : ", exact");
+                wg_format_percent(z, adv[i].part, adv[i].whole), adv[i].unit, adv[i].waste,
+                wg_format_count(x, adv[i].part), wg_format_count(y, adv[i].whole),
+                g->merged_sites && !lanes ? wg_html_mark(WG_FIDELITY_MODELLED) : ", exact");
         if (adv[i].line && adv[i].line->source != UINT32_MAX) {
             fputs("; most in ", h->out);
             wg_html_place(h, k, adv[i].line->source, adv[i].line->line);
         }
         if (adv[i].tried)
-            fprintf(h->out, "<br>%s; of its worst access, %" PRIu32 " %s become %" PRIu32 "%s</li>\n", adv[i].trial.text,
-                    adv[i].trial.before, adv[i].unit, adv[i].trial.after, wg_html_mark(WG_FIDELITY_MODELLED));
+            fprintf(h->out, "<br>%s; of its worst access, %" PRIu32 " %s become %" PRIu32 "%s</li>\n",
+                    adv[i].trial.text, adv[i].trial.before, adv[i].unit, adv[i].trial.after,
+                    wg_html_mark(WG_FIDELITY_MODELLED));
         else
             fprintf(h->out, "<br>%s</li>\n", *adv[i].trial.text ? adv[i].trial.text : adv[i].remedy);
     }
@@ -94,9 +105,11 @@ static void figures(struct wg_html *h, const struct wg_group *g)
         const struct wg_metric_info *m = &wg_metric_infos[wg_headlines[c].metric];
         struct wg_figure f = wg_view_figure(g, (enum wg_headline)c);
         if (f.has)
-            fprintf(h->out, "<tr title=\"%s\"><th scope=\"row\">%s</th><td data-m=\"%s\" data-v=\"%.17g\">%s</td><td class=\"l dim\">%s</td></tr>\n",
-                    m->name, wg_headlines[c].label, wg_headlines[c].name, f.value, wg_view_value_unit(buf, f.value, m->unit),
-                    wg_fidelity_name(f.fidelity));
+            fprintf(h->out,
+                    "<tr title=\"%s\"><th scope=\"row\">%s</th><td data-m=\"%s\" data-v=\"%.17g\">%s</td><td class=\"l "
+                    "dim\">%s</td></tr>\n",
+                    m->name, wg_headlines[c].label, wg_headlines[c].name, f.value,
+                    wg_view_value_unit(buf, f.value, m->unit), wg_fidelity_name(f.fidelity));
     }
     fputs("</tbody></table>\n", h->out);
 }
@@ -121,12 +134,17 @@ static void traffic(struct wg_html *h, const struct wg_group *g)
             if (!t->requests)
                 continue;
             if (!rows++)
-                fputs("<table class=\"data\"><caption>Memory accesses</caption><thead><tr><th></th><th scope=\"col\">requests</th><th scope=\"col\">"
-                      "sectors each</th><th scope=\"col\">ideal</th><th scope=\"col\">wavefronts each</th><th scope=\"col\">ideal</th></tr></thead>"
-                      "<tbody>", h->out);
-            fprintf(h->out, "<tr><th scope=\"row\">%s %s</th><td>%s%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n", where[w],
-                    w == WG_WHERE_ASYNC ? "copies" : how[i], wg_format_count(a, t->requests), mark,
-                    t->sectors ? ratio(b, t->sectors, t->requests) : "", t->sectors ? ratio(c, t->sectors_ideal, t->requests) : "",
+                fputs("<table class=\"data\"><caption>Memory accesses</caption><thead><tr><th></th><th "
+                      "scope=\"col\">requests</th><th scope=\"col\">"
+                      "sectors each</th><th scope=\"col\">ideal</th><th scope=\"col\">wavefronts each</th><th "
+                      "scope=\"col\">ideal</th></tr></thead>"
+                      "<tbody>",
+                      h->out);
+            fprintf(h->out,
+                    "<tr><th scope=\"row\">%s %s</th><td>%s%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+                    where[w], w == WG_WHERE_ASYNC ? "copies" : how[i], wg_format_count(a, t->requests), mark,
+                    t->sectors ? ratio(b, t->sectors, t->requests) : "",
+                    t->sectors ? ratio(c, t->sectors_ideal, t->requests) : "",
                     t->wavefronts ? ratio(d, t->wavefronts, t->requests) : "",
                     t->wavefronts ? ratio(e, t->wavefronts_ideal, t->requests) : "");
         }
@@ -154,19 +172,36 @@ static void limits(struct wg_html *h, const struct wg_group *g, bool charts)
         return;
     }
     uint64_t blocks = (uint64_t)g->first->grid[0] * g->first->grid[1] * g->first->grid[2];
+    if (!g->first->registers_exact && g->first->registers_low && g->first->registers_high) {
+        struct wg_occupancy most, least;
+        q.regs = g->first->registers_low;
+        wg_occupancy(d->cc, &q, &most);
+        q.regs = g->first->registers_high;
+        wg_occupancy(d->cc, &q, &least);
+        if (most.blocks != least.blocks)
+            fprintf(h->out,
+                    "<p>No ptxas was asked: registers are between %" PRIu32 " and %" PRIu32
+                    " a thread, so an SM holds %u to %u blocks, "
+                    "%.0f to %.0f %% of its warps (estimated). What follows is for %" PRIu32 ".</p>\n",
+                    g->first->registers_low, g->first->registers_high, least.blocks, most.blocks, 100 * least.occupancy,
+                    100 * most.occupancy, g->first->registers);
+    }
     wg_occupancy_limits_text(o.limiting, why, sizeof why);
-    fprintf(h->out, "<p>An SM holds %u block%s, %u of %u warps (%.0f %%, %s); what limits: <b>%s</b>.", o.blocks, o.blocks == 1 ? "" : "s",
-            o.warps, d->cc->warps_per_sm, 100 * o.occupancy, fidelity, why);
+    fprintf(h->out, "<p>An SM holds %u block%s, %u of %u warps (%.0f %%, %s); what limits: <b>%s</b>.", o.blocks,
+            o.blocks == 1 ? "" : "s", o.warps, d->cc->warps_per_sm, 100 * o.occupancy, fidelity, why);
     if (d->sms > 0 && (double)blocks < d->sms)
-        fprintf(h->out, " The grid has %s blocks for %.0f SMs: %.0f of them get none.", wg_format_count(a, blocks), d->sms, d->sms - (double)blocks);
+        fprintf(h->out, " The grid has %s blocks for %.0f SMs: %.0f of them get none.", wg_format_count(a, blocks),
+                d->sms, d->sms - (double)blocks);
     else if (d->sms > 0)
-        fprintf(h->out, " The grid has %s blocks: %.1f waves of %s.", wg_format_count(a, blocks), wg_occupancy_waves(d, &o, blocks),
-                wg_format_count(b, (uint64_t)d->sms * o.blocks));
-    fputs("</p>\n<table class=\"data\"><thead><tr><th scope=\"col\">limit</th><th scope=\"col\">blocks an SM</th></tr></thead><tbody>", h->out);
+        fprintf(h->out, " The grid has %s blocks: %.1f waves of %s.", wg_format_count(a, blocks),
+                wg_occupancy_waves(d, &o, blocks), wg_format_count(b, (uint64_t)d->sms * o.blocks));
+    fputs("</p>\n<table class=\"data\"><thead><tr><th scope=\"col\">limit</th><th scope=\"col\">blocks an "
+          "SM</th></tr></thead><tbody>",
+          h->out);
     for (int i = 0; i < WG_LIMIT_COUNT; i++)
         if (o.limit[i] != WG_NO_LIMIT)
-            fprintf(h->out, "<tr%s><th scope=\"row\">%s</th><td>%u</td></tr>", o.limiting >> i & 1 ? " class=\"mark\"" : "",
-                    wg_limit_name((enum wg_limit)i), o.limit[i]);
+            fprintf(h->out, "<tr%s><th scope=\"row\">%s</th><td>%u</td></tr>",
+                    o.limiting >> i & 1 ? " class=\"mark\"" : "", wg_limit_name((enum wg_limit)i), o.limit[i]);
     fputs("</tbody></table>\n", h->out);
     if (!charts)
         return;
@@ -176,11 +211,18 @@ static void limits(struct wg_html *h, const struct wg_group *g, bool charts)
         wg_svg_occupancy(h->out, g->first, (enum wg_svg_axis)i, false);
         fputs("</figure>", h->out);
     }
-    fprintf(h->out, "</div><p class=\"dim\">Resident warps if one quantity changed and the others stayed; dot: this launch (%s).</p>\n", fidelity);
+    fprintf(h->out,
+            "</div><p class=\"dim\">Resident warps if one quantity changed and the others stayed; dot: this launch "
+            "(%s).</p>\n",
+            fidelity);
 }
 
 /* ---- worst accesses ------------------------------------------------------------------------------------------- */
-struct site { const struct wg_site *s; uint64_t extra; const struct wg_line *line; };
+struct site {
+    const struct wg_site *s;
+    uint64_t extra;
+    const struct wg_line *line;
+};
 
 static int wasteful(const void *a, const void *b)
 {
@@ -222,10 +264,19 @@ static void pictures(struct wg_html *h, size_t k)
         }
         fputs("<code>", h->out);
         wg_html_text(h, v[i].s->text);
-        fprintf(h->out, "</code><br>%s; all executions: %s %s above the ideal%s. Warp %" PRIu32 " of block %s.</figcaption>", text,
-                wg_format_count(buf, v[i].extra), w->shared ? "wavefronts" : "sectors",
+        fprintf(h->out,
+                "</code><br>%s; all executions: %s %s above the ideal%s. Warp %" PRIu32 " of block %s.</figcaption>",
+                text, wg_format_count(buf, v[i].extra), w->shared ? "wavefronts" : "sectors",
                 h->v->groups[k].merged_sites ? wg_html_mark(WG_FIDELITY_MODELLED) : "", w->warp,
                 wg_format_count(block, w->block));
+        struct wg_trial t;
+        wg_advice_try(w, &t);
+        if (t.after < t.before) {
+            fputs("<p class=\"tried\"><b>tried on these addresses</b> ", h->out);
+            wg_html_text(h, t.text);
+            fprintf(h->out, ": %" PRIu32 " %s become %" PRIu32 " (modelled for the other executions)</p>", t.before,
+                    w->shared ? "wavefronts" : "sectors", t.after);
+        }
         wg_svg_lanes(h->out, w, false);
         fputs("</figure>\n", h->out);
     }
@@ -244,8 +295,8 @@ void wg_html_kernel(struct wg_html *h, size_t k, enum wg_html_detail detail)
     if (g->nlaunches == 1)
         fprintf(h->out, "launch %" PRIu32 ": %s warp instructions", l->index, wg_format_count(a, g->max_inst));
     else
-        fprintf(h->out, "%zu launches alike, the first is %" PRIu32 ": %s to %s warp instructions each", g->nlaunches, l->index,
-                wg_format_count(a, g->min_inst), wg_format_count(b, g->max_inst));
+        fprintf(h->out, "%zu launches alike, the first is %" PRIu32 ": %s to %s warp instructions each", g->nlaunches,
+                l->index, wg_format_count(a, g->min_inst), wg_format_count(b, g->max_inst));
     if (g->host_seconds > 0)
         fprintf(h->out, ", simulated in %.3g s", g->host_seconds);
     if (*l->compiler) {
@@ -253,7 +304,8 @@ void wg_html_kernel(struct wg_html *h, size_t k, enum wg_html_detail detail)
         wg_html_text(h, l->compiler);
     }
     if (g->merged_sites)
-        fprintf(h->out, "; %s neighbouring accesses are counted joined, as ptxas would join them", wg_format_count(a, g->merged_sites));
+        fprintf(h->out, "; %s neighbouring accesses are counted joined, as ptxas would join them",
+                wg_format_count(a, g->merged_sites));
     if (g->one_worker)
         fputs("; the result may depend on the order of blocks: they ran one after another", h->out);
     fputs("</p>\n", h->out);

@@ -9,8 +9,12 @@
 enum { CONTEXT = 2, MAX_TEXT = 400 }; /* lines around those that ran; bytes shown of a line */
 
 /* The most that one row costs, by column: what heat is measured against. */
-struct most { uint64_t inst, sectors, wavefronts; };
-struct columns { bool sectors, wavefronts, lanes; };
+struct most {
+    uint64_t inst, sectors, wavefronts;
+};
+struct columns {
+    bool sectors, wavefronts, lanes;
+};
 
 void wg_html_place(struct wg_html *h, size_t k, uint32_t source, uint32_t line)
 {
@@ -18,7 +22,8 @@ void wg_html_place(struct wg_html *h, size_t k, uint32_t source, uint32_t line)
         return;
     bool shown = false;
     for (size_t i = 0; i < h->v->lines[k].n && !shown; i++)
-        shown = h->v->lines[k].v[i].source == source && h->v->lines[k].v[i].line == line && h->v->lines[k].v[i].total[WG_C_INST];
+        shown = h->v->lines[k].v[i].source == source && h->v->lines[k].v[i].line == line &&
+                h->v->lines[k].v[i].total[WG_C_INST];
     shown = shown && h->v->groups[k].total[WG_C_INST];
     fputs(shown ? "<a href=\"#k" : "<span class=\"at\">", h->out);
     if (shown)
@@ -86,7 +91,13 @@ static void heads(FILE *out, const struct columns *c, const char *first, const c
 }
 
 /* ---- source --------------------------------------------------------------------------------------------------- */
-struct pane { struct wg_html *h; size_t k; struct columns c; struct most m; bool full; };
+struct pane {
+    struct wg_html *h;
+    size_t k;
+    struct columns c;
+    struct most m;
+    bool full;
+};
 
 static void plain_row(const struct pane *p, uint32_t line, const char *s, size_t n)
 {
@@ -99,8 +110,8 @@ static void plain_row(const struct pane *p, uint32_t line, const char *s, size_t
 static void source_row(const struct pane *p, const struct wg_line *l, const char *s, size_t n)
 {
     bool marked = wg_judge_line(&p->h->v->groups[p->k], l);
-    fprintf(p->h->out, "<tr%s id=\"k%zus%" PRIu32 "l%" PRIu32 "\" data-g=\"%" PRIu32 "-%" PRIu32 "\"><th>%" PRIu32, marked ? " class=\"mark\"" : "", p->k,
-            l->source, l->line, l->source, l->line, l->line);
+    fprintf(p->h->out, "<tr%s id=\"k%zus%" PRIu32 "l%" PRIu32 "\" data-g=\"%" PRIu32 "-%" PRIu32 "\"><th>%" PRIu32,
+            marked ? " class=\"mark\"" : "", p->k, l->source, l->line, l->source, l->line, l->line);
     counts(p->h->out, &p->c, &p->m, l);
     fputs("<td class=\"s\">", p->h->out);
     if (s)
@@ -191,7 +202,9 @@ static void ptx(struct pane *p)
     for (size_t i = 0; i < lines->n; i++)
         for (size_t s = 0; s < lines->v[i].nsites; s++)
             of[lines->v[i].sites[s] - g->sites] = &lines->v[i];
-    fputs("<div class=\"pane\" tabindex=\"0\" role=\"region\" aria-label=\"PTX\"><h4>PTX</h4><table class=\"code ptx\">", p->h->out);
+    fputs(
+        "<div class=\"pane\" tabindex=\"0\" role=\"region\" aria-label=\"PTX\"><h4>PTX</h4><table class=\"code ptx\">",
+        p->h->out);
     heads(p->h->out, &p->c, "line", "instruction");
     for (size_t i = 0; i < n; i++) {
         struct wg_line l = as_line(&g->sites[i]);
@@ -201,7 +214,8 @@ static void ptx(struct pane *p)
         else
             fputs("<tr><th>", p->h->out);
         if (linked && of[i]->total[WG_C_INST] && (!i || of[i] != of[i - 1]))
-            fprintf(p->h->out, "<a href=\"#k%zus%" PRIu32 "l%" PRIu32 "\">%" PRIu32 "</a>", p->k, of[i]->source, of[i]->line, of[i]->line);
+            fprintf(p->h->out, "<a href=\"#k%zus%" PRIu32 "l%" PRIu32 "\">%" PRIu32 "</a>", p->k, of[i]->source,
+                    of[i]->line, of[i]->line);
         counts(p->h->out, &p->c, &p->m, &l);
         fputs("<td class=\"s\">", p->h->out);
         line_text(p->h->out, g->sites[i].text, strlen(g->sites[i].text));
@@ -231,13 +245,19 @@ void wg_html_source(struct wg_html *h, size_t k, enum wg_html_detail detail)
         return;
     if (detail == WG_HTML_FIGURES) {
         fputs("<p class=\"dim\">Charts and source are left out: the page would be too large. "
-              "<code>warpgrind html -k NAME</code> shows fewer kernels.</p>\n", h->out);
+              "<code>warpgrind html -k NAME</code> shows fewer kernels.</p>\n",
+              h->out);
         return;
     }
     const struct wg_group *g = &h->v->groups[k];
-    fprintf(h->out, "<h3>Source%s</h3>\n%s<p class=\"dim\">Counts of %s, %s; sectors and wavefronts a request. Colour: the share of the worst "
-            "line, of what is above the ideal where there is one.</p>\n", full ? " and PTX" : "",
-            full ? "" : "<p class=\"dim\">Only lines that waste: the page would be too large; <code>-k NAME</code> shows fewer kernels.</p>\n",
+    fprintf(h->out,
+            "<h3>Source%s</h3>\n%s<p class=\"dim\">Counts of %s, %s; sectors and wavefronts a request. Colour: the "
+            "share of the worst "
+            "line, of what is above the ideal where there is one.</p>\n",
+            full ? " and PTX" : "",
+            full ? ""
+                 : "<p class=\"dim\">Only lines that waste: the page would be too large; <code>-k NAME</code> shows "
+                   "fewer kernels.</p>\n",
             g->nlaunches > 1 ? "all launches" : "the launch", g->merged_sites ? "modelled" : "exact for this PTX");
     fputs(full ? "<div class=\"sides\">" : "<div>", h->out);
     if (sourced) {

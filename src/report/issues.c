@@ -16,7 +16,9 @@ bool wg_issues_add(struct wg_issues *out, const struct wg_issue *i)
 }
 
 /* What the checks call it and advise, from their table. */
-struct row { const char *name, *title, *remedy; };
+struct row {
+    const char *name, *title, *remedy;
+};
 static const struct row rows[] = {
 #define WG_FINDING(id, name, tool, severity, title, remedy) {name, title, remedy},
 #include "check/findings.def"
@@ -25,9 +27,17 @@ static const struct row rows[] = {
 
 static bool add_finding(struct wg_issues *out, const struct wg_finding *f, const char *kernel)
 {
-    struct wg_issue i = {.kind = WG_ISSUE_FINDING, .severity = f->severity, .rule = *f->id ? wg_markup_string(out->arena, WG_MARKUP_PLAIN, f->id) : "finding", .title = "finding",
-                         .message = f->message, .remedy = "", .kernel = kernel, .source = f->source, .line = f->line,
-                         .other_source = f->other_source, .other_line = f->other_line};
+    struct wg_issue i = {.kind = WG_ISSUE_FINDING,
+                         .severity = f->severity,
+                         .rule = *f->id ? wg_markup_string(out->arena, WG_MARKUP_PLAIN, f->id) : "finding",
+                         .title = "finding",
+                         .message = f->message,
+                         .remedy = "",
+                         .kernel = kernel,
+                         .source = f->source,
+                         .line = f->line,
+                         .other_source = f->other_source,
+                         .other_line = f->other_line};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         if (!strcmp(rows[k].name, f->id)) {
             i.title = rows[k].title;
@@ -57,9 +67,15 @@ static bool add_advice(struct wg_issues *out, const struct wg_view *view, size_t
                                            wg_format_percent(z, v[i].part, v[i].whole), v[i].unit, v[i].waste,
                                            wg_format_count(x, v[i].part), wg_format_count(y, v[i].whole),
                                            counted ? "modelled" : "exact");
-        struct wg_issue one = {.kind = WG_ISSUE_ADVICE, .severity = WG_SEVERITY_WARNING, .rule = slug(out->arena, v[i].title),
-                               .title = v[i].title, .message = text ? text : v[i].title, .remedy = v[i].remedy,
-                               .kernel = g->first->kernel, .source = UINT32_MAX, .other_source = UINT32_MAX};
+        struct wg_issue one = {.kind = WG_ISSUE_ADVICE,
+                               .severity = WG_SEVERITY_WARNING,
+                               .rule = slug(out->arena, v[i].title),
+                               .title = v[i].title,
+                               .message = text ? text : v[i].title,
+                               .remedy = v[i].remedy,
+                               .kernel = g->first->kernel,
+                               .source = UINT32_MAX,
+                               .other_source = UINT32_MAX};
         if (v[i].line && v[i].line->source != UINT32_MAX) {
             one.source = v[i].line->source;
             one.line = v[i].line->line;
@@ -78,8 +94,13 @@ bool wg_issues_collect(struct wg_issues *out, const struct wg_view *view)
     for (size_t k = 0; k < view->n; k++) {
         const struct wg_group *g = &view->groups[k];
         const struct wg_launch_result *l = g->first;
-        struct wg_issue stop = {.kind = WG_ISSUE_STOPPED, .severity = WG_SEVERITY_ERROR, .rule = "stopped",
-                                .title = "launch did not finish", .remedy = "", .kernel = l->kernel, .source = UINT32_MAX,
+        struct wg_issue stop = {.kind = WG_ISSUE_STOPPED,
+                                .severity = WG_SEVERITY_ERROR,
+                                .rule = "stopped",
+                                .title = "launch did not finish",
+                                .remedy = "",
+                                .kernel = l->kernel,
+                                .source = UINT32_MAX,
                                 .other_source = UINT32_MAX,
                                 .message = *l->status_text ? l->status_text : wg_status_text(l->status)};
         for (size_t i = 0; i < g->nfindings; i++)

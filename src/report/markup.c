@@ -7,12 +7,18 @@
 static const char *entity(char c)
 {
     switch (c) {
-    case '<': return "&lt;";
-    case '>': return "&gt;";
-    case '&': return "&amp;";
-    case '"': return "&quot;";
-    case '\'': return "&#39;";
-    default: return NULL;
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '&':
+        return "&amp;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return NULL;
     }
 }
 
@@ -54,7 +60,10 @@ void wg_markup_n(FILE *out, enum wg_markup m, const char *s, size_t n)
     }
 }
 
-void wg_markup(FILE *out, enum wg_markup m, const char *s) { wg_markup_n(out, m, s, strlen(s)); }
+void wg_markup(FILE *out, enum wg_markup m, const char *s)
+{
+    wg_markup_n(out, m, s, strlen(s));
+}
 
 const char *wg_markup_string(struct wg_arena *a, enum wg_markup m, const char *s)
 {

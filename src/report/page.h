@@ -1,6 +1,7 @@
 /* page.h - what text.c and annotate.c share: the page being written, its width and its colours. */
 #ifndef WG_REPORT_PAGE_H
 #define WG_REPORT_PAGE_H
+#include "report/device.h"
 #include "report/fold.h"
 #include "report/judge.h"
 #include "report/report.h"
@@ -10,6 +11,7 @@ struct wg_page {
     FILE *out;
     const struct wg_profile *p;
     struct wg_arena *arena;
+    struct wg_devices devices;
     unsigned width;
     bool color, verbose;
 };

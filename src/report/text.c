@@ -1,7 +1,7 @@
 /* text.c - the terminal report: per kernel what is wrong, the numbers that matter and how far to trust them, the source. */
 #include "report/escape.h"
 #include "report/page.h"
-#include "model/gpus.h"
+#include "report/rules.h"
 #include "model/metrics.h"
 #include "model/occupancy.h"
 #include <inttypes.h>
@@ -291,14 +291,6 @@ static void traffic(struct wg_page *g, const struct wg_group *v, const char *fid
     }
 }
 
-/* The device by the name in the profile, with or without its maker; NULL when no table knows it. */
-static const struct wg_gpu *gpu_of(const struct wg_launch_result *l)
-{
-    const char *name = l->device;
-    const struct wg_gpu *d = wg_gpu_find(name);
-    return d ? d : !strncmp(name, "NVIDIA ", 7) ? wg_gpu_find(name + 7) : NULL;
-}
-
 /* Registers, and what ptxas had no room for. */
 static void registers(struct wg_page *g, const struct wg_launch_result *l)
 {
@@ -308,21 +300,21 @@ static void registers(struct wg_page *g, const struct wg_launch_result *l)
         return;
     const char *space = *l->ptxas ? " " : "";
     if (!l->registers_exact && l->registers_low < l->registers_high)
-        row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread, from %u to %u: there is no ptxas to ask", l->registers,
-            l->registers_low, l->registers_high);
+        row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread, from %u to %u", l->registers, l->registers_low,
+            l->registers_high);
     else if (!l->registers_exact)
         row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread", l->registers);
-    else if (l->spill_stores || l->spill_loads)
-        row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread (ptxas%s%s); spilled: %s bytes stored, %s loaded",
-            l->registers, space, l->ptxas, wg_format_count(a, l->spill_stores), wg_format_count(b, l->spill_loads));
     else
         row(g, WG_INK_PLAIN, "registers", fidelity, "%13u a thread (ptxas%s%s)", l->registers, space, l->ptxas);
+    if (l->spill_stores || l->spill_loads)
+        row(g, WG_INK_PLAIN, "spilled", fidelity, "%13s bytes a thread stored, %s loaded", wg_format_count(a, l->spill_stores),
+            wg_format_count(b, l->spill_loads));
 }
 
 /* How many blocks an SM holds, which needs the registers, and how often the grid fills the device. */
 static void occupancy(struct wg_page *g, const struct wg_launch_result *l)
 {
-    const struct wg_gpu *d = gpu_of(l);
+    const struct wg_gpu *d = wg_device_of(&g->devices, g->p, l);
     uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     if (!d || !l->registers || !threads || threads > d->cc->threads_per_block)
@@ -443,6 +435,19 @@ static void notes(struct wg_page *g, const struct wg_group *v)
         row(g, WG_INK_DIM, "note", NULL, "the result may depend on the order of blocks: they ran one after another");
 }
 
+/* What Nsight Compute's rules say of the shape of the launch and no other row says. */
+static void shape(struct wg_page *g, const struct wg_group *v)
+{
+    const struct wg_metric_of of = {.launch = v->first, .gpu = wg_device_of(&g->devices, g->p, v->first)};
+    struct wg_advice_row *rows;
+    size_t n;
+    if (wg_rules(g->p, &of, NULL, 0, g->arena, &rows, &n) != WG_OK)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].rule == WG_R_BLOCK_AND_GRID && (!strcmp(rows[i].title, "block size") || !strcmp(rows[i].title, "tail effect")))
+            row(g, WG_INK_PLAIN, rows[i].title, rows[i].fidelity, "%s", rows[i].text);
+}
+
 /* `brief`: of a launch with nothing wrong in it, only the head. */
 static enum wg_status group(struct wg_page *g, const struct wg_group *v, const struct wg_line *lines, size_t nlines,
                             bool brief)
@@ -461,6 +466,7 @@ static enum wg_status group(struct wg_page *g, const struct wg_group *v, const s
     for (size_t i = 0; i < n; i++)
         advice(g, &adv[i], !strcmp(adv[i].unit, "lanes") ? "exact" : fidelity);
     numbers(g, v);
+    shape(g, v);
     notes(g, v);
     wg_page_annotate(g, v, lines, nlines);
     return g->arena->failed ? WG_NO_MEMORY : WG_OK;
@@ -537,6 +543,7 @@ enum wg_status wg_report_text(const struct wg_profile *p, const struct wg_text_s
         all += v[i].total[WG_C_INST];
     for (size_t i = 0; s == WG_OK && i < n; i++)
         s = group(&g, &v[i], views[i].lines, views[i].n, !g.verbose && n > MANY_GROUPS && v[i].total[WG_C_INST] * 100 < all);
+    wg_arena_free(&g.devices.arena);
     wg_arena_free(&arena);
     return s == WG_OK && ferror(out) ? WG_IO : s;
 }

@@ -32,15 +32,15 @@ enum wg_status wg_view_open(const struct wg_profile *p, bool fold, struct wg_are
 
 enum wg_fidelity wg_view_fidelity(enum wg_metric m, const struct wg_launch_result *l)
 {
-    enum wg_fidelity f = wg_metric_fidelity(m, l);
-    return f == WG_FIDELITY_EXACT && l->merged_sites && !wg_metric_infos[m].of_launch ? WG_FIDELITY_MODELLED : f;
+    return wg_metric_fidelity(m, l);
 }
 
 static struct wg_figure figure(const struct wg_group *g, const struct wg_site *const *sites, size_t n, bool line,
                                enum wg_headline h)
 {
     const struct wg_headline_info *info = &wg_headlines[h];
-    struct wg_metric_of of = {.launch = g->first, .sites = sites, .nsites = n, .line = line, .gpu = wg_view_gpu(g->first)};
+    struct wg_metric_of of = {
+        .launch = g->first, .sites = sites, .nsites = n, .line = line, .gpu = wg_view_gpu(g->first)};
     struct wg_figure f = {.fidelity = wg_view_fidelity(info->metric, g->first)};
     if (line && info->how == WG_HEADLINE_LAUNCH)
         return f;
@@ -96,7 +96,11 @@ const char *wg_view_value_unit(char buf[WG_VALUE_BYTES], double v, const char *u
     }
     wg_view_value(number, v);
     bool say = !strcmp(unit, "%") || !strncmp(unit, "byte", 4);
-    snprintf(buf, WG_VALUE_BYTES, "%.30s%s%s", number, say ? " " : "", !say ? "" : *unit == '%' ? "%" : v == 1 ? "byte" : "bytes");
+    snprintf(buf, WG_VALUE_BYTES, "%.30s%s%s", number, say ? " " : "",
+             !say           ? ""
+             : *unit == '%' ? "%"
+             : v == 1       ? "byte"
+                            : "bytes");
     return buf;
 }
 

@@ -12,23 +12,34 @@ enum wg_headline {
     WG_HEADLINE_COUNT
 };
 enum wg_headline_how { WG_HEADLINE_SUM, WG_HEADLINE_RATIO, WG_HEADLINE_LAUNCH };
-struct wg_headline_info { enum wg_metric metric; const char *name, *label, *column; enum wg_headline_how how; };
+struct wg_headline_info {
+    enum wg_metric metric;
+    const char *name, *label, *column;
+    enum wg_headline_how how;
+};
 extern const struct wg_headline_info wg_headlines[WG_HEADLINE_COUNT];
 
-struct wg_lines { struct wg_line *v; size_t n; };
+struct wg_lines {
+    struct wg_line *v;
+    size_t n;
+};
 struct wg_view {
     const struct wg_profile *p;
     struct wg_arena *arena;
-    size_t n;                /* groups of launches alike */
+    size_t n; /* groups of launches alike */
     struct wg_group *groups;
-    struct wg_lines *lines;  /* of each group */
+    struct wg_lines *lines; /* of each group */
     size_t nhost;
     struct wg_finding *host; /* of the program, equal ones joined */
 };
 /* fold false: one group per launch. WG_NO_MEMORY is the only error. Everything lives in the arena. */
 enum wg_status wg_view_open(const struct wg_profile *p, bool fold, struct wg_arena *a, struct wg_view *out);
 
-struct wg_figure { bool has; double value; enum wg_fidelity fidelity; };
+struct wg_figure {
+    bool has;
+    double value;
+    enum wg_fidelity fidelity;
+};
 /* Of one launch: sums are the mean of the group's launches. */
 struct wg_figure wg_view_figure(const struct wg_group *g, enum wg_headline h);
 /* Of one line of it; sums likewise. Nothing where `how` is LAUNCH. */

@@ -26,6 +26,12 @@ enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemory
 struct cudaPitchedPtr { void *ptr; size_t pitch, xsize, ysize; };
 struct cudaExtent { size_t width, height, depth; };
 struct cudaPos { size_t x, y, z; };
+/* CUDA arrays: opaque memory with a shape and a format, made for textures and surfaces. */
+enum { cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned, cudaChannelFormatKindFloat,
+       cudaChannelFormatKindNone };
+struct cudaChannelFormatDesc { int x, y, z, w, f; }; /* bits a channel; f: the kind */
+enum { cudaArrayLayered = 1, cudaArraySurfaceLoadStore = 2, cudaArrayCubemap = 4, cudaArrayTextureGather = 8,
+       cudaArraySparse = 64, cudaArrayDeferredMapping = 128 };
 struct cudaArray;
 struct cudaMemcpy3DParms {
     struct cudaArray *srcArray;
@@ -47,6 +53,42 @@ struct cudaMemcpy3DPeerParms {
     struct cudaPitchedPtr dstPtr;
     int dstDevice;
     struct cudaExtent extent;
+};
+
+/* What a texture or surface object reads, and how. */
+enum { cudaResourceTypeArray, cudaResourceTypeMipmappedArray, cudaResourceTypeLinear, cudaResourceTypePitch2D };
+struct cudaResourceDesc {
+    int resType;
+    union {
+        struct { struct cudaArray *array; } array;
+        struct { struct cudaArray *mipmap; } mipmap;
+        struct { void *devPtr; struct cudaChannelFormatDesc desc; size_t sizeInBytes; } linear;
+        struct { void *devPtr; struct cudaChannelFormatDesc desc; size_t width, height, pitchInBytes; } pitch2D;
+#if WG_CUDART_MAJOR >= 13
+        int reserved[32];
+#endif
+    } res;
+#if WG_CUDART_MAJOR >= 13
+    unsigned flags;
+#endif
+};
+struct cudaTextureDesc {
+    int addressMode[3], filterMode, readMode, sRGB;
+    float borderColor[4];
+    int normalizedCoords;
+    unsigned maxAnisotropy;
+    int mipmapFilterMode;
+    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+    int disableTrilinearOptimization;
+    int seamlessCubemap; /* not in the layout that the plain name has in CUDA 11 */
+};
+struct cudaResourceViewDesc {
+    int format;
+    size_t width, height, depth;
+    unsigned firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
+#if WG_CUDART_MAJOR >= 13
+    unsigned reserved[16];
+#endif
 };
 
 struct cudaPointerAttributes {

@@ -1,5 +1,7 @@
 /* copy.c - copies and fills of every shape, with the checks that CUDA makes on pointers, directions and sizes. */
+#include "shim/graph.h"
 #include "shim/image.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* What is known of one end of a copy. Pageable host memory has no bounds here. */
@@ -27,13 +29,6 @@ static struct end look(struct wg_shim *s, const void *p)
     return e;
 }
 
-/* rows * planes rows of width bytes, dpitch/spitch bytes apart, planes dplane/splane bytes apart. */
-struct box {
-    char *dst;
-    const char *src;
-    size_t width, rows, planes, dpitch, spitch, dplane, splane;
-};
-
 /* Bytes from the first to one past the last byte touched; false when that overflows. */
 static bool extent_of(size_t width, size_t rows, size_t planes, size_t pitch, size_t plane, uint64_t *out)
 {
@@ -44,17 +39,24 @@ static bool extent_of(size_t width, size_t rows, size_t planes, size_t pitch, si
 
 /* With one address space for host and device, CUDA takes any memory for "host", and anything but pageable memory for
  * "device" (read from an H200: tests/shim/truth). */
-static enum cudaError check_end(struct wg_shim *s, const void *p, uint64_t bytes, bool want_device)
+static enum cudaError check_end(struct wg_shim *s, const void *p, uint64_t bytes, bool want_device, const char *end)
 {
+    const struct end e = p ? look(s, p) : (struct end){0};
     if (!p)
-        return cudaErrorInvalidValue;
-    const struct end e = look(s, p);
-    if ((want_device && !e.cuda) || (e.bounded && bytes > e.room))
-        return cudaErrorInvalidValue;
-    return cudaSuccess;
+        wg_shim_detail(s, "The %s is a null pointer", end);
+    else if (want_device && !e.cuda)
+        wg_shim_detail(s, "The %s %p is no device memory, but the direction of the copy says so", end, p);
+    else if (e.bounded && bytes > e.room && e.cuda)
+        wg_shim_detail(s, "The %s of %llu bytes at %p reaches %llu bytes past its allocation", end, (unsigned long long)bytes,
+                       p, (unsigned long long)(bytes - e.room));
+    else if (e.bounded && bytes > e.room)
+        wg_shim_detail(s, "The %s %p lies in no live allocation", end, p);
+    else
+        return cudaSuccess;
+    return cudaErrorInvalidValue;
 }
 
-static enum cudaError copy_box(struct wg_shim *s, const struct box *b, int kind, void *stream)
+enum cudaError wg_copy_box(struct wg_shim *s, const struct wg_box *b, int kind, void *stream)
 {
     if (b->width == 0 || b->rows == 0 || b->planes == 0)
         return cudaSuccess;
@@ -71,10 +73,19 @@ static enum cudaError copy_box(struct wg_shim *s, const struct box *b, int kind,
         return cudaErrorInvalidValue;
     const bool to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    e = check_end(s, b->dst, dbytes, to);
+    e = check_end(s, b->dst, dbytes, to, "destination");
     if (e == cudaSuccess)
-        e = check_end(s, b->src, sbytes, from);
+        e = check_end(s, b->src, sbytes, from, "source");
     if (e != cudaSuccess)
+        return e;
+    struct wg_node *n = wg_capture_node(s, stream, WG_NODE_MEMCPY, &e);
+    if (n) { /* strides as a pitched volume's; one line has none */
+        const size_t dp = b->dpitch ? b->dpitch : b->width, sp = b->spitch ? b->spitch : b->width;
+        n->copy = (struct cudaMemcpy3DParms){.dstPtr = {b->dst, dp, dp, b->dplane / dp}, .kind = kind,
+                                             .srcPtr = {(void *)(uintptr_t)b->src, sp, sp, b->splane / sp},
+                                             .extent = {b->width, b->rows, b->planes}};
+    }
+    if (n || e != cudaSuccess)
         return e;
     for (size_t z = 0; z < b->planes; z++) {
         char *d = b->dst + z * b->dplane;
@@ -92,7 +103,7 @@ static enum cudaError copy_box(struct wg_shim *s, const struct box *b, int kind,
 
 static enum cudaError copy_line(struct wg_shim *s, void *dst, const void *src, size_t n, int kind, void *stream)
 {
-    return copy_box(s, &(struct box){.dst = dst, .src = src, .width = n, .rows = 1, .planes = 1}, kind, stream);
+    return wg_copy_box(s, &(struct wg_box){.dst = dst, .src = src, .width = n, .rows = 1, .planes = 1}, kind, stream);
 }
 
 static enum cudaError copy_rows(struct wg_shim *s, void *dst, size_t dpitch, const void *src, size_t spitch,
@@ -100,7 +111,7 @@ static enum cudaError copy_rows(struct wg_shim *s, void *dst, size_t dpitch, con
 {
     if (width > dpitch || width > spitch)
         return height == 1 ? cudaErrorInvalidValue : cudaErrorInvalidPitchValue;
-    return copy_box(s, &(struct box){dst, src, width, height, 1, dpitch, spitch, 0, 0}, kind, stream);
+    return wg_copy_box(s, &(struct wg_box){dst, src, width, height, 1, dpitch, spitch, 0, 0}, kind, stream);
 }
 
 WG_API(cudaMemcpy, ENGINE, (void *dst, const void *src, size_t n, int kind), (dst, src, n, kind))
@@ -148,14 +159,14 @@ static char *place(const struct cudaPitchedPtr *p, const struct cudaPos *at)
     return (char *)p->ptr + at->z * p->pitch * p->ysize + at->y * p->pitch + at->x;
 }
 
-static enum cudaError copy_volume(struct wg_shim *s, const struct cudaMemcpy3DParms *p, void *stream)
+enum cudaError wg_copy_volume(struct wg_shim *s, const struct cudaMemcpy3DParms *p, void *stream)
 {
     if (!p)
         return cudaErrorInvalidValue;
     if (p->extent.width == 0 || p->extent.height == 0 || p->extent.depth == 0)
         return cudaSuccess;
     if (p->srcArray || p->dstArray)
-        return wg_shim_refuse("cudaMemcpy3D", "a copy from or to a CUDA array");
+        return wg_array_copy3d(s, p, stream);
     if (!p->srcPtr.ptr || !p->dstPtr.ptr)
         return cudaErrorInvalidValue;
     if (p->extent.width + p->srcPos.x > p->srcPtr.pitch || p->extent.width + p->dstPos.x > p->dstPtr.pitch)
@@ -163,18 +174,19 @@ static enum cudaError copy_volume(struct wg_shim *s, const struct cudaMemcpy3DPa
     if (p->extent.depth > 1 && (p->extent.height + p->srcPos.y > p->srcPtr.ysize ||
                                 p->extent.height + p->dstPos.y > p->dstPtr.ysize))
         return cudaErrorInvalidPitchValue;
-    return copy_box(s, &(struct box){place(&p->dstPtr, &p->dstPos), place(&p->srcPtr, &p->srcPos), p->extent.width,
-                                     p->extent.height, p->extent.depth, p->dstPtr.pitch, p->srcPtr.pitch,
-                                     p->dstPtr.pitch * p->dstPtr.ysize, p->srcPtr.pitch * p->srcPtr.ysize},
-                    p->kind, stream);
+    const struct wg_box b = {.dst = place(&p->dstPtr, &p->dstPos), .src = place(&p->srcPtr, &p->srcPos),
+                             .width = p->extent.width, .rows = p->extent.height, .planes = p->extent.depth,
+                             .dpitch = p->dstPtr.pitch, .spitch = p->srcPtr.pitch,
+                             .dplane = p->dstPtr.pitch * p->dstPtr.ysize, .splane = p->srcPtr.pitch * p->srcPtr.ysize};
+    return wg_copy_box(s, &b, p->kind, stream);
 }
 
-WG_API(cudaMemcpy3D, ENGINE, (const struct cudaMemcpy3DParms *p), (p)) { return copy_volume(s, p, NULL); }
+WG_API(cudaMemcpy3D, ENGINE, (const struct cudaMemcpy3DParms *p), (p)) { return wg_copy_volume(s, p, NULL); }
 WG_PTDS(cudaMemcpy3D, (const struct cudaMemcpy3DParms *));
 
 WG_API(cudaMemcpy3DAsync, ENGINE, (const struct cudaMemcpy3DParms *p, void *stream), (p, stream))
 {
-    return copy_volume(s, p, stream);
+    return wg_copy_volume(s, p, stream);
 }
 WG_PTSZ(cudaMemcpy3DAsync, (const struct cudaMemcpy3DParms *, void *));
 
@@ -186,7 +198,7 @@ static enum cudaError copy_peer_volume(struct wg_shim *s, const struct cudaMemcp
         return cudaErrorInvalidDevice;
     const struct cudaMemcpy3DParms q = {p->srcArray, p->srcPos, p->srcPtr, p->dstArray, p->dstPos, p->dstPtr, p->extent,
                                         cudaMemcpyDeviceToDevice};
-    return copy_volume(s, &q, stream);
+    return wg_copy_volume(s, &q, stream);
 }
 
 WG_API(cudaMemcpy3DPeer, ENGINE, (const struct cudaMemcpy3DPeerParms *p), (p)) { return copy_peer_volume(s, p, NULL); }
@@ -346,6 +358,14 @@ static enum cudaError fill_box(struct wg_shim *s, char *dst, size_t pitch, size_
     const struct end e = look(s, dst);
     if (!e.bounded || bytes > e.room)
         return cudaErrorInvalidValue;
+    enum cudaError err;
+    struct wg_node *n = wg_capture_node(s, stream, WG_NODE_MEMSET, &err);
+    if (n && planes > 1)
+        return wg_shim_refuse("cudaMemset3DAsync", "into a stream that is being captured");
+    if (n)
+        n->set = (struct cudaMemsetParams){dst, pitch ? pitch : width, (unsigned char)byte, 1, width, rows};
+    if (n || err != cudaSuccess)
+        return err;
     for (size_t z = 0; z < planes; z++)
         for (size_t y = 0; y < rows; y++) {
             const bool whole = pitch == width;
@@ -357,6 +377,26 @@ static enum cudaError fill_box(struct wg_shim *s, char *dst, size_t pitch, size_
                 break;
         }
     return cudaSuccess;
+}
+
+/* What wg_fill takes is a byte; wider values are put in place by a copy from a row of them. */
+enum cudaError wg_fill_elements(struct wg_shim *s, void *dst, size_t pitch, unsigned value, unsigned element,
+                                size_t width, size_t height, void *stream)
+{
+    const unsigned char byte = (unsigned char)value;
+    if (width > SIZE_MAX / 4 || (pitch < width * element && height > 1))
+        return cudaErrorInvalidValue;
+    if (element == 1 || (element == 2 && (uint16_t)value == byte * 0x101u) || value == byte * 0x1010101u)
+        return fill_box(s, dst, pitch, 0, byte, width * element, height, 1, stream);
+    unsigned char *row = malloc(width * element + 4);
+    if (!row)
+        return cudaErrorMemoryAllocation;
+    for (size_t i = 0; i < width; i++)
+        memcpy(row + i * element, &value, element);
+    enum cudaError e = wg_copy_box(s, &(struct wg_box){dst, (char *)row, width * element, height, 1, pitch, 0, 0, 0},
+                                   cudaMemcpyHostToDevice, stream);
+    free(row);
+    return e;
 }
 
 WG_API(cudaMemset, CONTEXT, (void *dst, int byte, size_t n), (dst, byte, n))

@@ -75,7 +75,7 @@ static int attr_value(const struct wg_device *gpu, int attr)
     return v;
 }
 
-static void identify(const struct wg_device *gpu, char name[256], unsigned char uuid[16])
+void wg_device_identify(const struct wg_device *gpu, char name[256], unsigned char uuid[16])
 {
     snprintf(name, 256, "%s", gpu->name);
     memset(uuid, 0, 16); /* no board: the name, so that programs can tell two models apart */
@@ -92,7 +92,7 @@ static void identify(const struct wg_device *gpu, char name[256], unsigned char 
 static void fill_old(const struct wg_device *gpu, struct wg_props_old *p)
 {
     memset(p, 0, sizeof *p);
-    identify(gpu, p->name, p->uuid);
+    wg_device_identify(gpu, p->name, p->uuid);
 #define WG_IN_OLD(x) x
 #define WG_IN_TAIL(x)
 #define WG_IN_NEW(x)
@@ -105,7 +105,7 @@ static void fill_old(const struct wg_device *gpu, struct wg_props_old *p)
 static void fill_v2(const struct wg_device *gpu, struct wg_props_v2 *p)
 {
     memset(p, 0, sizeof *p);
-    identify(gpu, p->name, p->uuid);
+    wg_device_identify(gpu, p->name, p->uuid);
 #define WG_IN_OLD(x) x
 #define WG_IN_TAIL(x) x
 #define WG_IN_NEW(x)
@@ -118,7 +118,7 @@ static void fill_v2(const struct wg_device *gpu, struct wg_props_v2 *p)
 static void fill_13(const struct wg_device *gpu, struct wg_props_13 *p)
 {
     memset(p, 0, sizeof *p);
-    identify(gpu, p->name, p->uuid);
+    wg_device_identify(gpu, p->name, p->uuid);
 #define WG_IN_OLD(x)
 #define WG_IN_TAIL(x) x
 #define WG_IN_NEW(x) x

@@ -21,8 +21,6 @@ static const struct text *find(int code)
     return t && t->since <= WG_CUDART_MAJOR ? t : NULL;
 }
 
-WG_EXPORT const char *cudaGetErrorName(int code);
-WG_EXPORT const char *cudaGetErrorString(int code);
 WG_EXPORT int cudaGetLastError(void);
 WG_EXPORT int cudaPeekAtLastError(void);
 

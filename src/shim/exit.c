@@ -34,6 +34,8 @@ static void command_line(char *out, size_t n)
 
 void wg_shim_write_profile(struct wg_shim *s)
 {
+    if (s->g && s->env.leaks && getpid() == s->owner)
+        wg_find_leaks(s->g);
     struct wg_profile *p = s->g ? wg_get_profile(s->g) : NULL;
     if (!p || !s->env.profile || getpid() != s->owner)
         return;

@@ -64,20 +64,40 @@ static void drop_names(struct wg_shim *s, const struct wg_image *im)
         }
 }
 
+void wg_image_drop(struct wg_shim *s, struct wg_image *im)
+{
+    for (struct wg_image **p = &s->images; *p; p = &(*p)->next)
+        if (*p == im) {
+            *p = im->next;
+            break;
+        }
+    drop_names(s, im);
+    if (im->module && s->g)
+        wg_module_unload(im->module);
+    free(im);
+}
+
 void __cudaUnregisterFatBinary(void **handle)
 {
     struct wg_shim *s = wg_shim_lock();
-    for (struct wg_image **p = &s->images; *p; p = &(*p)->next)
-        if ((void **)*p == handle) {
-            struct wg_image *im = *p;
-            *p = im->next;
-            drop_names(s, im);
-            if (im->module && s->g)
-                wg_module_unload(im->module);
-            free(im);
-            break;
-        }
+    struct wg_image *im = known_image(s, handle);
+    if (im)
+        wg_image_drop(s, im);
     wg_shim_unlock(s);
+}
+
+struct wg_func *wg_image_add_func(struct wg_shim *s, struct wg_image *im, const void *host, const char *name)
+{
+    struct wg_func *f = calloc(1, sizeof *f);
+    if (!f || !(f->name = strdup(name))) {
+        free(f);
+        return NULL;
+    }
+    f->host = host ? host : f;
+    f->image = im;
+    f->max_dynamic_shared = f->carveout = -1;
+    HASH_ADD_PTR(s->funcs, host, f);
+    return f;
 }
 
 void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int thread_limit,
@@ -90,16 +110,8 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
     const void *key = host;
     HASH_FIND_PTR(s->funcs, &key, f);
     /* A template instantiated in two files has one stub and two images with the same code: the first one stays. */
-    if (im && !f && name && (f = calloc(1, sizeof *f))) {
-        f->host = host;
-        f->image = im;
-        f->name = strdup(name);
-        f->max_dynamic_shared = f->carveout = -1;
-        if (f->name)
-            HASH_ADD_PTR(s->funcs, host, f);
-        else
-            free(f);
-    }
+    if (im && !f && name)
+        wg_image_add_func(s, im, host, name);
     wg_shim_unlock(s);
 }
 
@@ -157,7 +169,7 @@ static void compiler_of(const char *ptx, size_t n, char *out, size_t nout)
     }
 }
 
-static enum cudaError load(struct wg_shim *s, struct wg_image *im)
+enum cudaError wg_image_load(struct wg_shim *s, struct wg_image *im)
 {
     if (im->module || im->failed)
         return im->failed;
@@ -192,7 +204,7 @@ char __cudaInitModule(void **handle)
     enum cudaError e = wg_shim_enter(&s, WG_NEED_CONTEXT);
     struct wg_image *im = known_image(s, handle);
     if (e == cudaSuccess)
-        e = im ? load(s, im) : cudaErrorInvalidValue;
+        e = im ? wg_image_load(s, im) : cudaErrorInvalidValue;
     wg_shim_leave(s, e, "__cudaInitModule");
     return e == cudaSuccess;
 }
@@ -206,7 +218,7 @@ enum cudaError wg_image_func(struct wg_shim *s, const void *host, struct wg_func
     *out = f;
     if (f->kernel)
         return cudaSuccess;
-    enum cudaError e = load(s, f->image);
+    enum cudaError e = wg_image_load(s, f->image);
     if (e != cudaSuccess)
         return e;
     struct wg_kernel *k = wg_module_kernel(f->image->module, f->name);
@@ -227,7 +239,7 @@ enum cudaError wg_image_var(struct wg_shim *s, const void *host, struct wg_var *
     if (!v)
         return cudaErrorInvalidSymbol;
     *out = v;
-    enum cudaError e = load(s, v->image);
+    enum cudaError e = wg_image_load(s, v->image);
     if (e != cudaSuccess)
         return e;
     return wg_module_symbol(v->image->module, v->name, addr, bytes) == WG_OK ? cudaSuccess : cudaErrorInvalidSymbol;
@@ -238,9 +250,14 @@ void wg_image_unload_all(struct wg_shim *s)
     struct wg_func *f, *fn;
     HASH_ITER(hh, s->funcs, f, fn)
         f->kernel = NULL;
-    for (struct wg_image *im = s->images; im; im = im->next)
-        if (im->module) {
+    struct wg_image *next;
+    for (struct wg_image *im = s->images; im; im = next) {
+        next = im->next;
+        if (im->by_hand) {
+            wg_image_drop(s, im);
+        } else if (im->module) {
             wg_module_unload(im->module);
             im->module = NULL;
         }
+    }
 }

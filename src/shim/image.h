@@ -9,7 +9,13 @@ struct wg_image {
     const void *const *prelinked;
     struct wg_module *module; /* NULL until first used */
     enum cudaError failed;    /* why it cannot be loaded; then not tried again */
+    bool by_hand;             /* a module of the driver API or a library: gone when the device is reset */
 };
+/* Load now; data may go afterwards only if the image is by_hand. */
+enum cudaError wg_image_load(struct wg_shim *s, struct wg_image *im);
+void wg_image_drop(struct wg_shim *s, struct wg_image *im); /* with its names and its module */
+/* Another kernel of the image. host: its handle; NULL: its own address. NULL when there is no memory. */
+struct wg_func *wg_image_add_func(struct wg_shim *s, struct wg_image *im, const void *host, const char *name);
 
 /* The kernel or variable registered for this address of the program, its image loaded. cudaErrorInvalidDeviceFunction
  * or cudaErrorInvalidSymbol when there is none; else what loading gave. Lock held, context open. */

@@ -33,6 +33,17 @@ static void look_at_images(struct wg_inspect *o, const char *p, size_t n)
     }
 }
 
+/* Libraries that bring kernels of their own as machine code, or talk to the driver by private ways. */
+static bool is_nvidia(const char *name)
+{
+    static const char *const names[] = {"libcublas", "libcurand", "libcufft", "libcusparse", "libcusolver", "libcudnn",
+                                        "libnccl", "libnpp", "libnvjpeg", "libnvrtc", "libcutensor", "libnvJitLink"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
 static void look_at_needs(struct wg_inspect *o, Elf *e, Elf_Scn *scn, const GElf_Shdr *sh)
 {
     Elf_Data *d = elf_getdata(scn, NULL);
@@ -43,6 +54,8 @@ static void look_at_needs(struct wg_inspect *o, Elf *e, Elf_Scn *scn, const GElf
             snprintf(o->runtime, sizeof o->runtime, "%s", name);
         else if (name && strncmp(name, "libcuda.so", 10) == 0)
             o->driver_api = true;
+        else if (name && is_nvidia(name) && !*o->library)
+            snprintf(o->library, sizeof o->library, "%s", name);
     }
 }
 

@@ -17,6 +17,7 @@ struct wg_inspect {
     bool stripped;           /* no symbol table */
     bool runtime_inside;     /* the CUDA runtime is linked in, as far as its symbols or its sections tell */
     bool driver_api;         /* needs libcuda.so.1 */
+    char library[32];        /* the first of NVIDIA's own libraries that it needs, which cannot work here; "" */
     char runtime[32];        /* file name of the shared runtime it needs, or of ours that fits the one inside; "" */
     bool has_code;           /* device code of any kind */
     unsigned nptx, nmachine; /* images of each kind */

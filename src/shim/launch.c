@@ -1,10 +1,12 @@
 /* launch.c - call configurations and kernel launches, and what a launch does to the context's health. */
+#include "shim/graph.h"
 #include "shim/image.h"
+#include "shim/place.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct config { struct wg_dim3 grid, block; size_t shared; void *stream; };
+struct config { struct wg_dim3 grid, block; size_t shared; void *stream; char *place; };
 enum { CONFIG_DEPTH = 32, ARGS_BYTES = 32768, ARGS_MAX = 4096 };
 /* <<<...>>> pushes before the arguments are evaluated, and an argument may itself launch: a stack per host thread. */
 static _Thread_local struct {
@@ -25,7 +27,10 @@ unsigned __cudaPushCallConfiguration(struct wg_dim3 grid, struct wg_dim3 block, 
 {
     if (configs.depth >= CONFIG_DEPTH)
         return 1; /* the stub skips the launch */
-    configs.at[configs.depth++] = (struct config){grid, block, shared, stream};
+    char place[4096] = ""; /* here, since the launch itself is called by what the compiler makes of the kernel */
+    if (wg_shim_wants_places())
+        wg_place_here(place, sizeof place);
+    configs.at[configs.depth++] = (struct config){grid, block, shared, stream, *place ? strdup(place) : NULL};
     return 0;
 }
 
@@ -36,6 +41,7 @@ int __cudaPopCallConfiguration(struct wg_dim3 *grid, struct wg_dim3 *block, size
         return cudaErrorMissingConfiguration;
     }
     const struct config c = configs.at[--configs.depth];
+    wg_shim_next_place(c.place);
     *grid = c.grid;
     *block = c.block;
     *shared = c.shared;
@@ -85,19 +91,27 @@ static uint64_t volume(const unsigned d[3]) { return (uint64_t)d[0] * d[1] * d[2
 /* The runtimes of CUDA 13 answer with the driver's code here, the older ones with their own (tests/shim/truth). */
 static const enum cudaError bad_shape = WG_CUDART_MAJOR >= 13 ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
 
-static enum cudaError check(const struct wg_shim *s, const struct wg_func *f, const struct wg_launch *l)
+static enum cudaError check(struct wg_shim *s, const struct wg_func *f, const struct wg_launch *l)
 {
     static const unsigned max_block[3] = {1024, 1024, 64}, max_grid[3] = {2147483647u, 65535, 65535};
     for (int i = 0; i < 3; i++)
         if (l->grid[i] == 0 || l->grid[i] > max_grid[i] || l->block[i] == 0 || l->block[i] > max_block[i])
             return bad_shape;
     const uint64_t threads = volume(l->block);
-    if (threads > 1024)
+    if (threads > 1024) {
+        wg_shim_detail(s, "%llu threads a block; a block has at most 1024", (unsigned long long)threads);
         return bad_shape;
-    if (threads > f->info.max_threads)
+    }
+    if (threads > f->info.max_threads) {
+        wg_shim_detail(s, "%llu threads a block; the kernel is built for at most %u", (unsigned long long)threads,
+                       f->info.max_threads);
         return cudaErrorInvalidValue;
-    if (l->shared_bytes > wg_func_dynamic_limit(s, f))
+    }
+    if (l->shared_bytes > wg_func_dynamic_limit(s, f)) {
+        wg_shim_detail(s, "%zu bytes of dynamic shared memory beside %zu static ones; this kernel may have %zu dynamic ones",
+                       l->shared_bytes, f->info.static_shared, (size_t)wg_func_dynamic_limit(s, f));
         return cudaErrorInvalidValue;
+    }
     for (int i = 0; i < 3; i++)
         if (l->cluster[0] && (l->cluster[i] == 0 || l->grid[i] % l->cluster[i] != 0))
             return cudaErrorInvalidClusterSize;
@@ -108,12 +122,16 @@ static enum cudaError check(const struct wg_shim *s, const struct wg_func *f, co
         return cudaErrorLaunchOutOfResources;
     const int fit = wg_device_blocks(&s->gpu, (unsigned)threads, f->info.registers, f->info.static_shared,
                                      l->shared_bytes);
-    if (l->cooperative && volume(l->grid) > (uint64_t)fit * (uint64_t)s->gpu.gpu->sms)
+    const uint64_t most = (uint64_t)fit * (uint64_t)s->gpu.gpu->sms;
+    if (l->cooperative && volume(l->grid) > most) {
+        wg_shim_detail(s, "A cooperative launch of %llu blocks; %llu fit on the device at once (%d on each of %.0f SMs)",
+                       (unsigned long long)volume(l->grid), (unsigned long long)most, fit, s->gpu.gpu->sms);
         return cudaErrorCooperativeLaunchTooLarge;
+    }
     return cudaSuccess;
 }
 
-static enum cudaError launch(struct wg_shim *s, const void *func, struct wg_launch *l, void *stream)
+enum cudaError wg_launch_kernel(struct wg_shim *s, const void *func, struct wg_launch *l, void *stream)
 {
     struct wg_func *f;
     if (!wg_stream_known(s, stream))
@@ -127,6 +145,16 @@ static enum cudaError launch(struct wg_shim *s, const void *func, struct wg_laun
         for (int i = 0; i < 3; i++)
             l->cluster[i] = f->cluster[i] ? (unsigned)f->cluster[i] : 1;
     e = check(s, f, l);
+    if (e != cudaSuccess)
+        return e;
+    struct wg_node *n = wg_capture_node(s, stream, WG_NODE_KERNEL, &e);
+    if (n) {
+        n->kernel.l = *l;
+        return wg_node_kernel(s, n, &(struct cudaKernelNodeParams){
+            .func = func, .gridDim = {l->grid[0], l->grid[1], l->grid[2]},
+            .blockDim = {l->block[0], l->block[1], l->block[2]}, .sharedMemBytes = (unsigned)l->shared_bytes,
+            .kernelParams = l->args});
+    }
     if (e == cudaSuccess)
         e = sync_pinned(s, true);
     if (e != cudaSuccess)
@@ -171,7 +199,7 @@ WG_API(cudaLaunchKernel, CONTEXT,
        (func, grid, block, args, shared, stream))
 {
     struct wg_launch l = shape(grid, block, args, shared);
-    return launch(s, func, &l, stream);
+    return wg_launch_kernel(s, func, &l, stream);
 }
 WG_PTSZ(cudaLaunchKernel, (const void *, struct wg_dim3, struct wg_dim3, void **, size_t, void *));
 
@@ -182,7 +210,7 @@ WG_API(__cudaLaunchKernel, CONTEXT,
        (func, grid, block, args, shared, stream))
 {
     struct wg_launch l = shape(grid, block, args, shared);
-    return launch(s, func, &l, stream);
+    return wg_launch_kernel(s, func, &l, stream);
 }
 WG_PTSZ(__cudaLaunchKernel, (const void *, struct wg_dim3, struct wg_dim3, void **, size_t, void *));
 
@@ -209,12 +237,12 @@ WG_API(cudaLaunchCooperativeKernel, CONTEXT,
 {
     struct wg_launch l = shape(grid, block, args, shared);
     l.cooperative = true;
-    return launch(s, func, &l, stream);
+    return wg_launch_kernel(s, func, &l, stream);
 }
 WG_PTSZ(cudaLaunchCooperativeKernel, (const void *, struct wg_dim3, struct wg_dim3, void **, size_t, void *));
 
 /* Attributes that only steer scheduling or caching have no effect on what a launch computes or on what is counted. */
-static enum cudaError apply(struct wg_launch *l, const struct cudaLaunchAttribute *a)
+enum cudaError wg_launch_attribute(struct wg_launch *l, const struct cudaLaunchAttribute *a)
 {
     switch (a->id) {
     case cudaLaunchAttributeCooperative:
@@ -252,11 +280,11 @@ WG_API(cudaLaunchKernelExC, CONTEXT, (const struct cudaLaunchConfig *c, const vo
         return cudaErrorInvalidValue;
     struct wg_launch l = shape(c->gridDim, c->blockDim, args, c->dynamicSmemBytes);
     for (unsigned i = 0; i < c->numAttrs; i++) {
-        enum cudaError e = apply(&l, &c->attrs[i]);
+        enum cudaError e = wg_launch_attribute(&l, &c->attrs[i]);
         if (e != cudaSuccess)
             return e;
     }
-    return launch(s, func, &l, c->stream);
+    return wg_launch_kernel(s, func, &l, c->stream);
 }
 WG_PTSZ(cudaLaunchKernelExC, (const struct cudaLaunchConfig *, const void *, void **));
 
@@ -268,7 +296,7 @@ WG_API(cudaConfigureCall, NOTHING, (struct wg_dim3 grid, struct wg_dim3 block, s
     if (!old_style.args && !(old_style.args = malloc(ARGS_BYTES)))
         return cudaErrorMemoryAllocation;
     memset(old_style.args, 0, ARGS_BYTES);
-    old_style.cfg = (struct config){grid, block, shared, stream};
+    old_style.cfg = (struct config){grid, block, shared, stream, NULL};
     old_style.bytes = 0;
     old_style.open = true;
     return cudaSuccess;
@@ -303,5 +331,5 @@ WG_API(cudaLaunch, CONTEXT, (const void *func), (func))
         args[i] = old_style.args + f->info.params[i].offset;
     const struct config c = old_style.cfg;
     struct wg_launch l = shape(c.grid, c.block, args, c.shared);
-    return launch(s, func, &l, c.stream);
+    return wg_launch_kernel(s, func, &l, c.stream);
 }

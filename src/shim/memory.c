@@ -1,6 +1,6 @@
 /* memory.c - allocation, pinning and pointer queries. Host allocations come from the device range too, so that kernels
  * can reach them at the address that the host uses. */
-#include "shim/state.h"
+#include "shim/graph.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +52,18 @@ static enum cudaError release(struct wg_shim *s, struct wg_mem *m)
     return wg_shim_error(st);
 }
 
+void wg_mem_release(struct wg_shim *s, struct wg_mem *m) { release(s, m); }
+
+enum cudaError wg_mem_for_graph(struct wg_shim *s, void **out, size_t bytes, struct wg_mem **m)
+{
+    enum cudaError e = allocate(s, out, bytes, WG_MEM_POOL, 0);
+    if (e != cudaSuccess)
+        return e;
+    *m = mem_at(s, (uint64_t)(uintptr_t)*out);
+    (*m)->graph = true;
+    return cudaSuccess;
+}
+
 void wg_mem_free_all(struct wg_shim *s)
 {
     struct wg_mem *m, *mn;
@@ -96,8 +108,12 @@ WG_API(cudaFree, CONTEXT, (void *p), (p))
     if (!p)
         return cudaSuccess;
     struct wg_mem *m = mem_at(s, (uint64_t)(uintptr_t)p);
-    if (!m || m->kind == WG_MEM_HOST)
+    if (!m || m->kind == WG_MEM_HOST) {
+        wg_shim_detail(s, m ? "%p is host memory: cudaFreeHost frees it" : "%p is not the start of a live allocation", p);
         return cudaErrorInvalidValue;
+    }
+    if (m->graph)
+        return cudaSuccess;
     if (m->pool)
         m->pool->used -= m->bytes;
     return release(s, m);
@@ -448,7 +464,16 @@ static enum cudaError pool_alloc(struct wg_shim *s, void **out, size_t bytes, st
         *out = NULL;
         return cudaSuccess;
     }
-    enum cudaError e = allocate(s, out, bytes, WG_MEM_POOL, 0);
+    enum cudaError e;
+    struct wg_node *n = wg_capture_node(s, stream, WG_NODE_ALLOC, &e);
+    if (n) {
+        n->memory.bytes = bytes;
+        e = wg_mem_for_graph(s, &n->memory.at, bytes, &n->memory.mem);
+        *out = n->memory.at;
+    }
+    if (n || e != cudaSuccess)
+        return e;
+    e = allocate(s, out, bytes, WG_MEM_POOL, 0);
     if (e != cudaSuccess)
         return e;
     mem_at(s, (uint64_t)(uintptr_t)*out)->pool = p;
@@ -480,6 +505,12 @@ WG_API(cudaFreeAsync, CONTEXT, (void *p, void *stream), (p, stream))
     struct wg_mem *m = mem_at(s, (uint64_t)(uintptr_t)p);
     if (!m || m->kind == WG_MEM_HOST || m->kind == WG_MEM_MANAGED)
         return cudaErrorInvalidValue;
+    enum cudaError e;
+    struct wg_node *n = wg_capture_node(s, stream, WG_NODE_FREE, &e);
+    if (n)
+        n->memory.at = p;
+    if (n || e != cudaSuccess || m->graph)
+        return e;
     if (m->pool)
         m->pool->used -= m->bytes;
     return release(s, m);

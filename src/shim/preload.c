@@ -249,14 +249,39 @@ static bool redirect(const struct program *p, void *lib)
     return ok;
 }
 
+/* A program with device code in it, whose runtime is neither a library nor to be found in its symbols: with
+ * --trace-children nobody has looked into it before. */
+static bool hidden_runtime(const struct program *p)
+{
+    const Elf64_Ehdr *e = (const void *)p->map;
+    if (!p->map || p->map == MAP_FAILED || p->size < sizeof *e || memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 ||
+        e->e_ident[EI_CLASS] != ELFCLASS64 || e->e_shstrndx >= e->e_shnum ||
+        !inside(p, e->e_shoff, (uint64_t)e->e_shnum * sizeof(Elf64_Shdr)))
+        return false;
+    const Elf64_Shdr *sh = (const void *)(p->map + e->e_shoff), *names = &sh[e->e_shstrndx];
+    bool code = false;
+    for (unsigned i = 0; i < e->e_shnum; i++)
+        if (sh[i].sh_name < names->sh_size && inside(p, names->sh_offset, names->sh_size) &&
+            p->map[names->sh_offset + names->sh_size - 1] == 0)
+            code |= strcmp(p->map + names->sh_offset + sh[i].sh_name, ".nv_fatbin") == 0;
+    return code && !dlsym(RTLD_DEFAULT, "cudaGetLastError");
+}
+
 /* The mapped file stays: stubs point to names in it. A program that cannot be led to us must not run on a GPU runtime
  * that finds no GPU, or half of it here and half there. */
 __attribute__((constructor)) static void at_start(void)
 {
     struct program p = {0};
     const char *soname = open_program(&p) && find_symbols(&p) ? runtime_of(&p) : NULL;
-    if (!soname)
+    if (!soname) {
+        if (hidden_runtime(&p)) {
+            fprintf(stderr, "warpgrind: %s holds device code, but its symbol table was stripped, so that the CUDA "
+                            "runtime inside it cannot be replaced; build it with -cudart shared\n",
+                    program_invocation_short_name);
+            _exit(127);
+        }
         return;
+    }
     void *lib = open_ours(soname);
     if (!lib || !redirect(&p, lib)) {
         fprintf(stderr, "warpgrind: the CUDA runtime inside this program cannot be replaced; build it with "

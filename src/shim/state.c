@@ -1,6 +1,7 @@
 /* state.c - the process-wide context: opening the engine, the lock, error state, cudaDeviceReset. */
 #include "shim/state.h"
 #include "shim/image.h"
+#include "shim/place.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +12,15 @@
 
 static struct wg_shim shim = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static _Thread_local enum cudaError last_error;
+static _Thread_local char *next_place;
+
+bool wg_shim_wants_places(void) { return shim.env.tools != NULL; }
+
+void wg_shim_next_place(char *place)
+{
+    free(next_place);
+    next_place = place;
+}
 
 void wg_shim_say(const char *fmt, ...)
 {
@@ -167,13 +177,49 @@ enum cudaError wg_shim_enter(struct wg_shim **out, enum wg_need need)
         s->active = true;
         defaults(s);
     }
+    if (s->env.tools) {
+        char place[4096] = "";
+        if (!next_place)
+            wg_place_here(place, sizeof place);
+        wg_host_place(s->g, next_place ? next_place : *place ? place : NULL);
+        wg_shim_next_place(NULL);
+        s->detail[0] = 0;
+    }
     return need == WG_NEED_CONTEXT ? wg_shim_health(s) : cudaSuccess;
 }
 
 enum cudaError wg_shim_health(const struct wg_shim *s) { return s->lost ? cudaErrorDevicesUnavailable : s->sticky; }
 
+void wg_shim_detail(struct wg_shim *s, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(s->detail, sizeof s->detail, fmt, ap);
+    va_end(ap);
+}
+
+/* Is it a mistake of the program? Programs ask on purpose what a device has, how much memory can be had and whether work
+ * is done; and a kernel's own fault has been told. */
+static bool misuse(const struct wg_shim *s, enum cudaError e, const char *call)
+{
+    static const char *const calls[] = {"cudaMemcpy", "cudaMemset", "cudaFree", "cudaLaunch", "__cudaLaunch"};
+    if (!s->g || !s->env.tools || e == s->sticky || s->lost || e == cudaErrorNotSupported || e == cudaErrorNotReady ||
+        e == cudaErrorMemoryAllocation || e == cudaErrorInitializationError)
+        return false;
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
+        if (strncmp(call, calls[k], strlen(calls[k])) == 0)
+            return true;
+    return false;
+}
+
 enum cudaError wg_shim_leave(struct wg_shim *s, enum cudaError e, const char *call)
 {
+    if (e != cudaSuccess && misuse(s, e, call)) {
+        char text[512];
+        snprintf(text, sizeof text, "Program hit %s (error %d) due to \"%s\" on CUDA API call to %s%s%s", cudaGetErrorName(e),
+                 (int)e, cudaGetErrorString(e), call, *s->detail ? "\n" : "", s->detail);
+        wg_host_error(s->g, text);
+    }
     if (e != cudaSuccess)
         last_error = e;
     if (s->env.trace)
@@ -196,6 +242,9 @@ void wg_shim_reset(struct wg_shim *s)
 {
     if (s->g) {
         wg_image_unload_all(s);
+        wg_graph_free_all(s);
+        wg_object_free_all(s);
+        wg_array_free_all(s);
         wg_mem_free_all(s);
     }
     wg_stream_free_all(s);

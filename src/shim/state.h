@@ -21,6 +21,7 @@ struct wg_mem {
     enum wg_mem_kind kind;
     unsigned flags; /* of cudaHostAlloc or cudaMallocManaged */
     struct wg_pool *pool;
+    bool graph; /* of an allocation node: freed with its graph, whoever says so earlier */
     UT_hash_handle hh;
 };
 /* Host memory that the program pinned with cudaHostRegister. shadow: its copy on the device, made when the program
@@ -30,6 +31,26 @@ struct wg_pinned {
     size_t bytes;
     unsigned flags;
     uint64_t shadow;
+    UT_hash_handle hh;
+};
+
+/* A CUDA array, a mipmapped one, or one level of such (which shares its memory): handles are its address. */
+struct wg_array {
+    void *handle; /* key */
+    struct cudaChannelFormatDesc format;
+    struct cudaExtent extent; /* as asked for, in elements: 0 where a dimension is missing; layers in depth */
+    unsigned flags, element;  /* element: bytes */
+    uint64_t base;            /* rows of width elements, packed; then planes or layers */
+    unsigned levels;          /* of a mipmap; 0: a plain array */
+    struct wg_array **level, *parent;
+    UT_hash_handle hh;
+};
+struct wg_object { /* texture and surface objects, for the queries that give their descriptions back */
+    uint64_t handle; /* key */
+    bool surface;
+    struct cudaResourceDesc resource;
+    struct cudaTextureDesc texture;
+    struct cudaResourceViewDesc view;
     UT_hash_handle hh;
 };
 
@@ -57,11 +78,22 @@ struct wg_var {
 };
 
 enum { WG_STREAM_ATTRS = 4 };
+struct wg_graph; /* graph.h */
+struct wg_node;
+struct wg_user;
 struct wg_stream {
     void *handle; /* key */
     unsigned flags;
     int priority;
     uint64_t id;
+    struct {                    /* while work issued to it is recorded; graph NULL: it is done at once */
+        struct wg_graph *graph;
+        void **tail;            /* nodes that the next one waits for */
+        size_t ntail;
+        bool joined;            /* by waiting for an event, so it cannot end the capture */
+        bool into;              /* a graph that was there before */
+        bool broken;
+    } capture;
     union cudaLaunchAttributeValue attrs[WG_STREAM_ATTRS];
     UT_hash_handle hh;
 };
@@ -70,6 +102,9 @@ struct wg_event {
     unsigned flags;
     bool recorded;
     uint64_t at_ns; /* host clock when it was reached */
+    struct wg_graph *capture; /* recorded last in a captured stream: then it stands for these nodes */
+    void **nodes;
+    size_t nnodes;
     UT_hash_handle hh;
 };
 struct wg_pool {
@@ -99,14 +134,21 @@ struct wg_shim {
     pthread_t busy;        /* the thread that holds the lock, for the crash handler */
     volatile sig_atomic_t is_busy;
 
+    char detail[192]; /* what the call that runs has found wrong with its arguments, for a finding; "" */
+
     struct wg_image *images;
     struct wg_func *funcs;
     struct wg_var *vars;
     struct wg_mem *mems;
     struct wg_pinned *pinned;
+    struct wg_array *arrays;
+    struct wg_object *objects;
     struct wg_stream *streams;
     struct wg_event *events;
     struct wg_pool *pools;
+    struct wg_graph *graphs; /* also executable ones */
+    struct wg_node *nodes;   /* of all graphs */
+    struct wg_user *users;   /* user objects */
     union cudaLaunchAttributeValue default_attrs[WG_STREAM_ATTRS]; /* of the default streams */
     struct wg_pool *current_pool; /* of the device */
     uint64_t next_id;             /* of streams */
@@ -133,6 +175,11 @@ enum cudaError wg_shim_last_error(bool clear);
 void wg_shim_set_last_error(enum cudaError e);
 /* The CUDA code for what the engine answered to a call that is no launch. */
 enum cudaError wg_shim_error(enum wg_status s);
+/* Do checks run that name the host's calls? place: malloc'd, of this thread's next call; NULL: look when it comes. */
+bool wg_shim_wants_places(void);
+void wg_shim_next_place(char *place);
+/* Words for the finding that a failing call becomes. */
+void wg_shim_detail(struct wg_shim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Forget everything on the device but keep what was measured: cudaDeviceReset. Lock held. */
 void wg_shim_reset(struct wg_shim *s);
 /* One line on stderr: "warpgrind: ...". */
@@ -144,15 +191,48 @@ enum cudaError wg_shim_refuse(const char *call, const char *why);
 struct wg_mem *wg_mem_find(struct wg_shim *s, uint64_t addr); /* the live allocation that holds addr, or NULL */
 bool wg_mem_pinned(struct wg_shim *s, uint64_t addr);         /* inside memory given to cudaHostRegister */
 void wg_mem_free_all(struct wg_shim *s);
+enum cudaError wg_mem_for_graph(struct wg_shim *s, void **out, size_t bytes, struct wg_mem **m);
+void wg_mem_release(struct wg_shim *s, struct wg_mem *m);
+/* copy.c: rows * planes rows of width bytes, dpitch/spitch bytes apart, planes dplane/splane bytes apart; with all the
+ * checks that cudaMemcpy makes. */
+struct wg_box {
+    char *dst;
+    const char *src;
+    size_t width, rows, planes, dpitch, spitch, dplane, splane;
+};
+enum cudaError wg_copy_box(struct wg_shim *s, const struct wg_box *b, int kind, void *stream);
+enum cudaError wg_copy_volume(struct wg_shim *s, const struct cudaMemcpy3DParms *p, void *stream);
+/* Fill a rectangle with a value of 1, 2 or 4 bytes; width in such elements. */
+enum cudaError wg_fill_elements(struct wg_shim *s, void *dst, size_t pitch, unsigned value, unsigned element,
+                                size_t width, size_t height, void *stream);
+/* launch.c: func is the program's stub or a handle of the driver API. */
+enum cudaError wg_launch_kernel(struct wg_shim *s, const void *func, struct wg_launch *l, void *stream);
+enum cudaError wg_launch_attribute(struct wg_launch *l, const struct cudaLaunchAttribute *a);
+/* graph.c: the packed arguments of CU_LAUNCH_PARAM_BUFFER_POINTER, or NULL. */
+unsigned char *wg_launch_buffer(void **extra, size_t *bytes);
+void wg_graph_free_all(struct wg_shim *s);
+/* array.c */
+struct wg_array *wg_array_find(struct wg_shim *s, const void *handle); /* NULL: no such array */
+uint64_t wg_array_element(const struct wg_array *a, size_t x, size_t y, size_t z);
+enum cudaError wg_array_copy3d(struct wg_shim *s, const struct cudaMemcpy3DParms *p, void *stream);
+void wg_array_free_all(struct wg_shim *s);
+/* texture.c */
+void wg_object_free_all(struct wg_shim *s);
+/* device.c: name and UUID, as cudaDeviceProp has them */
+void wg_device_identify(const struct wg_device *gpu, char name[256], unsigned char uuid[16]);
 /* exit.c */
 void wg_shim_watch_exit(struct wg_shim *s); /* once, when a profile is wanted */
 void wg_shim_write_profile(struct wg_shim *s);
 /* stream.c */
 bool wg_stream_known(struct wg_shim *s, const void *stream);
+bool wg_event_known(struct wg_shim *s, const void *event);
+enum cudaError wg_event_reached(struct wg_shim *s, void *event);
 void wg_stream_free_all(struct wg_shim *s);
 void wg_pool_free_all(struct wg_shim *s);
 
 #define WG_EXPORT extern __attribute__((visibility("default")))
+WG_EXPORT const char *cudaGetErrorName(int code); /* error.c */
+WG_EXPORT const char *cudaGetErrorString(int code);
 #define WG_BARE(...) __VA_ARGS__
 /* Define a public call: WG_API(cudaFree, CONTEXT, (void *p), (p)) { ...; return cudaSuccess; } with s in scope. */
 #define WG_API(name, need, params, args)                                                                               \

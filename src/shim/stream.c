@@ -1,6 +1,6 @@
 /* stream.c - streams and events. Work is done when it is issued, which is one of the orders that streams allow: so
  * everything is always complete, and an event's time is the host's clock when it was recorded. */
-#include "shim/state.h"
+#include "shim/graph.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -22,10 +22,12 @@ void wg_stream_free_all(struct wg_shim *s)
     struct wg_event *v, *vn;
     HASH_ITER(hh, s->streams, t, tn) {
         HASH_DEL(s->streams, t);
+        free(t->capture.tail);
         free(t);
     }
     HASH_ITER(hh, s->events, v, vn) {
         HASH_DEL(s->events, v);
+        free(v->nodes);
         free(v);
     }
 }
@@ -66,6 +68,7 @@ WG_API(cudaStreamDestroy, CONTEXT, (void *stream), (stream))
     if (!t)
         return cudaErrorInvalidResourceHandle;
     HASH_DEL(s->streams, t);
+    free(t->capture.tail);
     free(t);
     return cudaSuccess;
 }
@@ -75,9 +78,16 @@ static enum cudaError known(struct wg_shim *s, const void *stream)
     return wg_stream_known(s, stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
-WG_API(cudaStreamSynchronize, CONTEXT, (void *stream), (stream)) { return known(s, stream); }
+/* For waiting, which a stream that records cannot do. */
+static enum cudaError idle(struct wg_shim *s, void *stream)
+{
+    const enum cudaError e = known(s, stream);
+    return e == cudaSuccess ? wg_capture_forbid(s, stream) : e;
+}
+
+WG_API(cudaStreamSynchronize, CONTEXT, (void *stream), (stream)) { return idle(s, stream); }
 WG_PTSZ(cudaStreamSynchronize, (void *));
-WG_API(cudaStreamQuery, CONTEXT, (void *stream), (stream)) { return known(s, stream); }
+WG_API(cudaStreamQuery, CONTEXT, (void *stream), (stream)) { return idle(s, stream); }
 WG_PTSZ(cudaStreamQuery, (void *));
 
 WG_API(cudaStreamGetFlags, CONTEXT, (void *stream, unsigned *flags), (stream, flags))
@@ -125,15 +135,6 @@ WG_API(cudaStreamGetDevice, CONTEXT, (void *stream, int *device), (stream, devic
 }
 WG_PTSZ(cudaStreamGetDevice, (void *, int *));
 
-WG_API(cudaStreamIsCapturing, CONTEXT, (void *stream, int *status), (stream, status))
-{
-    if (!status)
-        return cudaErrorInvalidValue;
-    *status = 0; /* capture is refused, so none is under way */
-    return known(s, stream);
-}
-WG_PTSZ(cudaStreamIsCapturing, (void *, int *));
-
 WG_API(cudaDeviceGetStreamPriorityRange, CONTEXT, (int *least, int *greatest), (least, greatest))
 {
     if (least)
@@ -158,8 +159,11 @@ int cudaLaunchHostFunc(void *stream, void (*fn)(void *), void *data)
     enum cudaError e = wg_shim_enter(&s, WG_NEED_CONTEXT);
     if (e == cudaSuccess)
         e = fn ? known(s, stream) : cudaErrorInvalidValue;
+    struct wg_node *n = e == cudaSuccess ? wg_capture_node(s, stream, WG_NODE_HOST, &e) : NULL;
+    if (n)
+        n->host = (struct cudaHostNodeParams){fn, data};
     wg_shim_leave(s, e, "cudaLaunchHostFunc");
-    if (e == cudaSuccess)
+    if (e == cudaSuccess && !n)
         fn(data);
     return (int)e;
 }
@@ -171,6 +175,8 @@ int cudaStreamAddCallback(void *stream, void (*fn)(void *, int, void *), void *d
     enum cudaError e = wg_shim_enter(&s, WG_NEED_CONTEXT);
     if (e == cudaSuccess)
         e = fn && !flags ? known(s, stream) : cudaErrorInvalidValue;
+    if (e == cudaSuccess)
+        e = wg_capture_forbid(s, stream); /* documented: use cudaLaunchHostFunc */
     wg_shim_leave(s, e, "cudaStreamAddCallback");
     if (e == cudaSuccess)
         fn(stream, cudaSuccess, data);
@@ -216,15 +222,26 @@ WG_API(cudaEventDestroy, CONTEXT, (void *event), (event))
     if (!v)
         return cudaErrorInvalidResourceHandle;
     HASH_DEL(s->events, v);
+    free(v->nodes);
     free(v);
     return cudaSuccess;
 }
 
+bool wg_event_known(struct wg_shim *s, const void *event) { return event_at(s, event) != NULL; }
+
 static enum cudaError record(struct wg_shim *s, void *event, void *stream)
+{
+    enum cudaError e;
+    if (!event_at(s, event) || !wg_stream_known(s, stream))
+        return cudaErrorInvalidResourceHandle;
+    return wg_capture_record(s, event, stream, &e) ? e : wg_event_reached(s, event);
+}
+
+enum cudaError wg_event_reached(struct wg_shim *s, void *event)
 {
     struct wg_event *v = event_at(s, event);
     struct timespec t;
-    if (!v || !wg_stream_known(s, stream))
+    if (!v)
         return cudaErrorInvalidResourceHandle;
     clock_gettime(CLOCK_MONOTONIC, &t);
     v->recorded = true;
@@ -251,9 +268,12 @@ WG_API(cudaEventSynchronize, CONTEXT, (void *event), (event))
 
 WG_API(cudaStreamWaitEvent, CONTEXT, (void *stream, void *event, unsigned flags), (stream, event, flags))
 {
+    enum cudaError e;
     if (flags > 1)
         return cudaErrorInvalidValue;
-    return event_at(s, event) ? known(s, stream) : cudaErrorInvalidResourceHandle;
+    if (!event_at(s, event) || !wg_stream_known(s, stream))
+        return cudaErrorInvalidResourceHandle;
+    return wg_capture_wait(s, stream, event, &e) ? e : cudaSuccess;
 }
 WG_PTSZ(cudaStreamWaitEvent, (void *, void *, unsigned));
 

@@ -18,3 +18,6 @@
 #define WG_CALL_REFUSED(name, names, note) STUB(name, note) ALIAS_##names(name)
 #define WG_CALL(name, from, to, names, state, note) WG_CALL_##state(name, names, note)
 #include "shim/calls.def"
+#undef WG_CALL
+#define WG_CALL(name, names, state, note) WG_CALL_##state(name, names, note)
+#include "shim/driver.def"

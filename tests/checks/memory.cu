@@ -29,10 +29,11 @@ __global__ void aligned(const char *p, uint4 *o, int off)
     uint4 v = *(const uint4 *)(p + off); // !misaligned
     o->x = v.x ^ v.y ^ v.z ^ v.w;
 }
+__global__ void straddle(char *p) { *(int *)(p + 253) = 1; } // !misaligned: and it ends past the end
 __global__ void late(int *p) { p[threadIdx.x] = 1; } // !use-after-free
 __global__ void null(int *p) { *p = 1; } // !null-pointer
 __global__ void host(const int *p, int *o) { *o = *p; } // !host-pointer
-__global__ void add(int *p) { atomicAdd(p + threadIdx.x, 1); } // ~out-of-bounds
+__global__ void add(int *p) { atomicAdd(p + threadIdx.x, 1); } // !out-of-bounds
 
 int main()
 {
@@ -45,6 +46,7 @@ int main()
     half_block<<<1, 32, 128>>>(o);
     aligned<<<1, 1>>>((const char *)x, (uint4 *)o, 16);
     aligned<<<1, 1>>>((const char *)x, (uint4 *)o, 8);
+    straddle<<<1, 1>>>((char *)x);
     cudaFree(gone);
     late<<<1, 64>>>(gone);
     null<<<1, 1>>>(nullptr);

@@ -7,7 +7,7 @@ template <int LEFT> __global__ void pipeline(const int *x, int *o)
     int t = threadIdx.x, sum = 0;
     for (int k = 0; k < 2; k++) {
         unsigned to = (unsigned)__cvta_generic_to_shared(&s[k][t]);
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(x + 32 * k + t) : "memory"); // !race-shared
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(x + 32 * k + t) : "memory"); // !race-shared !async-not-awaited
         asm volatile("cp.async.commit_group;" ::: "memory");
     }
     asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");

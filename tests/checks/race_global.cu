@@ -25,7 +25,7 @@ template <bool FENCE> __global__ void last_block(const int *x, int *part, unsign
 __global__ void scope(int *own, int *all_block, int *all)
 {
     atomicAdd_block(&own[blockIdx.x], 1);
-    atomicAdd_block(all_block, 1); // ~atomic-scope
+    atomicAdd_block(all_block, 1); // !atomic-scope
     atomicAdd(all, 1);
 }
 
@@ -62,7 +62,7 @@ __global__ void guard(const int *x, int *most)
 {
     int v = x[blockIdx.x * 64 + threadIdx.x];
     if (v > *most) // !race-global
-        atomicMax(most, v); // ~race-global
+        atomicMax(most, v); // !race-global
 }
 
 __global__ void fill(int *a) { a[threadIdx.x] = threadIdx.x; }

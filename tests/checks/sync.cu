@@ -29,7 +29,7 @@ __global__ void sum(const int *x, int *o)
 {
     int v = x[threadIdx.x];
     for (int k = 16; k; k /= 2)
-        v += __shfl_down_sync(0xffffffffu, v, k); // ~shuffle-source
+        v += __shfl_down_sync(0xffffffffu, v, k); // !shuffle-source
     if (threadIdx.x % 32 == 0)
         o[threadIdx.x / 32] = v;
 }
@@ -40,6 +40,13 @@ __global__ void whole(const int *x, int *o)
         v += __shfl_down_sync(0xffffffffu, v, k);
     if (threadIdx.x % 32 == 0)
         o[threadIdx.x / 32] = v;
+}
+__global__ void outsider(int *o)
+{
+    if (threadIdx.x <= 16) {
+        __syncwarp(0xffffu); // !mask-caller
+        o[threadIdx.x] = 1;
+    }
 }
 // Warps take different ways round a barrier of their own: sound.
 __global__ void named(int *o)
@@ -60,5 +67,6 @@ int main()
     sum<<<1, 48>>>(x, o);
     whole<<<1, 64>>>(x, o);
     named<<<1, 128>>>(o);
+    outsider<<<1, 32>>>(o);
     return cudaDeviceSynchronize() != cudaSuccess;
 }

@@ -1,4 +1,5 @@
 """Whole runs: a .cu built and started, its own input, output and status untouched, the report beside them."""
+import csv
 import glob
 import json
 import os
@@ -91,11 +92,62 @@ class Program(unittest.TestCase):
         with open(os.path.join(DIR, "log")) as f:
             self.assertIn("counting was off", f.read())
 
+    def test_pages_as_nsight_compute_has_them(self):
+        code, out, err = run("--metrics", "launch__grid_size,l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "--page", "raw",
+                             "--csv", "--print-units", "base", "-o", "ncu.wgprof", "./kept", "hello")
+        self.assertEqual((code, err), (0, "to stderr\n"))
+        self.assertTrue(out.startswith("[hello]"))  # the program's own output, then the table
+        rows = list(csv.reader(out[len("[hello]"):].split("\n")))
+        self.assertEqual(rows[0][-2:], ["launch__grid_size", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"])
+        self.assertEqual((rows[2][0], rows[2][2], rows[2][-2:]), ("0", "kept", ["2", "4"]))
+        code, again, err = run("-i", "ncu.wgprof", "--csv", "--metrics", "launch__grid_size")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn('"launch__grid_size","","2"', again)
+
+    def test_a_device_of_ones_own(self):
+        with open(os.path.join(DIR, "mine.gpu"), "w") as f:
+            f.write("base = H200\nname = mine\nsms = 3\n")
+        code, out, err = run("--device", "mine.gpu", "-o", "mine.wgprof", "--metrics", "launch__sm_count", "--csv", "./kept")
+        self.assertEqual(code, 0, err)
+        self.assertIn('"launch__sm_count","SM","3"', out)
+        os.remove(os.path.join(DIR, "mine.gpu"))  # the profile holds what it needs
+        self.assertIn('"launch__sm_count","SM","3"', run("-i", "mine.wgprof", "--metrics", "launch__sm_count", "--csv")[1])
+        code, out, err = run("--device", "mine.gpu", "./kept")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("cannot read device file mine.gpu", err)
+        with open(os.path.join(DIR, "bad.gpu"), "w") as f:
+            f.write("base = H200\nsmss = 3\n")
+        code, out, err = run("--device", "bad.gpu", "./kept")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("did you mean sms", err)
+
     def test_a_process_of_a_process(self):
         code, out, err = run("-o", "f.%p.wgprof", "./kept", "fork", "5")
         self.assertEqual(code, 5)
         self.assertEqual(len(glob.glob(os.path.join(DIR, "f.*.wgprof"))), 1, err)
         self.assertIn("stride", err)
+
+    def test_children_are_followed_on_request(self):
+        with open(os.path.join(DIR, "twice.sh"), "w") as f:
+            f.write("#!/bin/sh\necho from the script\n./kept && ./kept x 6\n")
+        os.chmod(os.path.join(DIR, "twice.sh"), 0o755)
+        code, out, err = run("twice.sh")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("--trace-children=yes", err)
+        code, out, err = run("--trace-children=yes", "-o", "c.%p.wgprof", "twice.sh")
+        self.assertEqual((code, out), (6, "from the script\n[x][6]"), err)
+        self.assertEqual(len(glob.glob(os.path.join(DIR, "c.*.wgprof"))), 2, err)
+        code, out, err = run("--trace-children=yes", "sh", "-c", "./kept")  # found in PATH
+        self.assertEqual(code, 0, err)
+        self.assertIn("stride", err)
+
+    def test_several_sources_make_one_program(self):
+        with open(os.path.join(DIR, "a.cu"), "w") as f:
+            f.write("#include <cstdio>\nint twice(int);\nint main() { printf(\"%d\\n\", twice(21)); }\n")
+        with open(os.path.join(DIR, "b.cpp"), "w") as f:
+            f.write("int twice(int v) { return 2 * v; }\n")
+        code, out, err = run("--compiler=clang", "--build-arg=b.cpp", "a.cu")
+        self.assertEqual((code, out), (0, "42\n"), err)
 
     def test_a_crash_keeps_what_was_counted(self):
         code, out, err = run("./kept", "crash")

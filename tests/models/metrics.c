@@ -144,6 +144,52 @@ static void what_is_not_known_has_no_value(void **state)
     assert_true(wg_metric_value(WG_M_L2_SECTORS, &line, &v) && v == 4000000);
 }
 
+static void what_stands_beside_a_sum(void **state)
+{
+    (void)state;
+    struct wg_launch_result l = tiled_launch();
+    const struct wg_site *sites[6];
+    for (unsigned i = 0; i < 6; i++)
+        sites[i] = &tiled[i];
+    struct wg_metric_of of = {.launch = &l, .sites = sites, .nsites = 6};
+    struct wg_metric_ref r;
+    char buf[WG_METRIC_NAME_BYTES];
+    double v;
+    static const struct { const char *name; double want; } told[] = { /* an H200 has 132 SMs of 4 schedulers */
+        {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.avg", 2048000.0 / 132},
+        {"smsp__sass_branch_targets_threads_divergent.avg", 1.0 / 528},
+        {"smsp__inst_executed_op_global_st.sum", 32000},
+    };
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(wg_metric_parse(told[i].name, &r));
+        assert_string_equal(wg_metric_ref_name(r, buf), told[i].name);
+        assert_null(wg_metric_ref_why(r));
+        assert_true(wg_metric_ref_value(r, &of, &v) && fabs(v - told[i].want) < 1e-9);
+    }
+    static const char *const known[] = {"smsp__inst_executed.max", "smsp__inst_executed.min", "smsp__inst_executed.sum.per_second",
+                                        "smsp__inst_executed.avg.pct_of_peak_sustained_active", "lts__t_sectors.avg.per_second"};
+    for (unsigned i = 0; i < 5; i++) {
+        assert_true(wg_metric_parse(known[i], &r));
+        assert_string_equal(wg_metric_ref_name(r, buf), known[i]);
+        assert_non_null(wg_metric_ref_why(r));
+        assert_false(wg_metric_ref_value(r, &of, &v));
+    }
+    static const char *const wrong[] = {"smsp__inst_executed", "smsp__inst_executed.", "smsp__inst_executed.summ",
+                                        "smsp__inst_executed.avg.per_hour", "launch__grid_size.avg", "", ".sum"};
+    for (unsigned i = 0; i < 7; i++)
+        assert_false(wg_metric_parse(wrong[i], &r));
+    assert_true(wg_metric_parse("smsp__inst_executed.avg", &r));
+    of.line = true;
+    assert_false(wg_metric_ref_value(r, &of, &v)); /* lines are not averaged */
+    of.line = false;
+    l.uncounted = 1u << WG_C_INST; /* an older profile */
+    assert_false(wg_metric_ref_value(r, &of, &v));
+    assert_int_equal(wg_metric_fidelity(WG_M_WAVEFRONTS, &l), WG_FIDELITY_EXACT);
+    l.merged_sites = 1;
+    assert_int_equal(wg_metric_fidelity(WG_M_WAVEFRONTS, &l), WG_FIDELITY_MODELLED);
+    assert_int_equal(wg_metric_fidelity(WG_M_GRID_SIZE, &l), WG_FIDELITY_EXACT);
+}
+
 static void names_are_unique_and_wrong_ones_are_helped(void **state)
 {
     (void)state;
@@ -185,6 +231,7 @@ int main(void)
         cmocka_unit_test(launch_facts_equal_the_profiler),
         cmocka_unit_test(counters_come_under_the_profilers_names),
         cmocka_unit_test(what_is_not_known_has_no_value),
+        cmocka_unit_test(what_stands_beside_a_sum),
         cmocka_unit_test(names_are_unique_and_wrong_ones_are_helped),
         cmocka_unit_test(text_columns_read_as_on_the_source_page),
     };

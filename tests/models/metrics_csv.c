@@ -1,7 +1,7 @@
 /* metrics_csv.c - every metric of a saved profile as CSV, for the scripts of tools/ that compare with hardware.
  *
  * usage: metrics_csv PROFILE [lines]. The second row is how far each can be trusted. One row a launch, or a launch and source line; n/a where there is no value. A line
- * has what stands on it and what was inlined into it, as Nsight Compute's source page has. */
+ * has what stands on it and what was inlined into it from other files, as Nsight Compute's source page has. */
 #include "model/metrics.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void row(const struct wg_metric_of *of, const char *place)
 static bool on(const struct wg_site *s, uint32_t source, uint32_t line)
 {
     return (s->source == source && s->line == line) ||
-           (s->inlined_line && s->inlined_source == source && s->inlined_line == line);
+           (s->inlined_line && s->inlined_source == source && s->inlined_line == line && s->source != source);
 }
 
 static void lines_of(const struct wg_profile *p, const struct wg_launch_result *l, const struct wg_site **some)

@@ -130,8 +130,7 @@ static unsigned check_warp(const struct bench *b, struct tally *t, const struct 
 /* What the engine refuses by name, as it should: no program in the wild uses these. */
 static bool may_refuse(const struct ref_variant *v)
 {
-    return wg_op_infos[v->op].group == WG_GROUP_VIDEO || strstr(v->mnemonic, ".oob") ||
-           !strncmp(v->mnemonic, "cvt.pack.sat.u2", 15) || !strncmp(v->mnemonic, "cvt.pack.sat.s2", 15);
+    return strstr(v->mnemonic, ".oob") || !strncmp(v->mnemonic, "cvt.pack.sat.u2", 15) || !strncmp(v->mnemonic, "cvt.pack.sat.s2", 15);
 }
 
 static void run_plan(struct bench *b, struct tally *t, const struct ref_variant *base, const struct plan *p)

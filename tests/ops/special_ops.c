@@ -6,7 +6,7 @@
 #include <warpgrind/warpgrind.h>
 
 #define HEAD                                                                                                           \
-    ".version 8.2\n.target sm_90\n.address_size 64\n.global .align 8 .b64 gv[4];\n.const .align 8 .b64 cv[2] = {7, "   \
+    ".version 8.3\n.target sm_90a\n.address_size 64\n.global .align 8 .b64 gv[4];\n.const .align 8 .b64 cv[2] = {7, "   \
     "9};\n"
 #define ENTRY                                                                                                          \
     ".visible .entry k(.param .u64 out)\n{\n    .reg .b64 %o, %a<10>;\n    .reg .b32 %r<16>;\n    .reg .pred %p<4>;\n" \
@@ -93,13 +93,52 @@ static const struct {
      2,
      2,
      {51, 1, 50, 0}},
+    {"128-bit registers go from and to memory, halves and each other",
+     HEAD ENTRY "    .reg .b128 %q<3>;\n    .shared .align 16 .b8 sh[4096];\n    mov.u32 %r5, %tid.x;\n    mul.wide.u32 %a1, "
+                "%r5, 16;\n    mov.u64 %a2, sh;\n    add.u64 %a2, %a2, %a1;\n    mov.u64 %a3, 0x100000002;\n    mov.u64 %a4, "
+                "0x300000004;\n    mov.b128 %q0, {%a3, %a4};\n    setp.ge.u32 %p1, %r5, 16;\n    mov.b128 %q1, %q0;\n"
+                "    mov.b128 %q2, {%a4, %a3};\n    @%p1 mov.b128 %q1, %q2;\n    st.shared.b128 [%a2], %q1;\n    "
+                "ld.shared.b128 %q2, [%a2];\n    mov.b128 {%a5, %a6}, %q2;\n    @%p1 xor.b64 %a5, %a5, %a6;\n    @%p1 xor.b64 "
+                "%a6, %a5, %a6;\n    @%p1 xor.b64 %a5, %a5, %a6;\n    st.global.u64 [%o], %a5;\n    st.global.u64 [%o+8], "
+                "%a6;\n    ld.shared.v4.u32 {%r6, %r7, %r8, %r9}, [%a2];\n    add.u32 %r6, %r6, %r8;\n    add.u32 %r7, %r7, "
+                "%r9;\n    st.global.u32 [%o+16], %r6;\n    st.global.u32 [%o+20], %r7;\n" TAIL,
+     1,
+     0,
+     {2, 1, 4, 3, 6, 4}},
+    {"one lane is elected, named barriers count threads, hints do nothing",
+     HEAD ENTRY
+     "    .shared .align 4 .b32 word;\n    mov.u32 %r5, %tid.x;\n    elect.sync %r6|%p1, 0xffff;\n    selp.u32 %r7, 1, 0, %p1;\n"
+     "    setp.eq.u32 %p2, %r5, 0;\n    @%p2 st.shared.u32 [word], 0;\n    barrier.sync 3, 64;\n    atom.shared.add.u32 %r8, [word], "
+     "%r7;\n    bar.red.popc.u32 %r9, 4, 64, %p2;\n    ld.shared.u32 %r10, [word];\n    st.global.u32 [%o], %r10;\n    "
+     "st.global.u32 [%o+4], %r9;\n    griddepcontrol.wait;\n    griddepcontrol.launch_dependents;\n    "
+     "setmaxnreg.inc.sync.aligned.u32 64;\n    setmaxnreg.dec.sync.aligned.u32 40;\n    nanosleep.u32 20;\n    fence.proxy.async;\n    "
+     "fence.proxy.async.shared::cta;\n    fence.proxy.async.global;\n    fence.proxy.alias;\n    "
+     "fence.proxy.tensormap::generic.release.gpu;\n    fence.proxy.tensormap::generic.acquire.gpu [%o], 128;\n    "
+     "fence.mbarrier_init.release.cluster;\n    fence.acq_rel.cluster;\n    prefetch.tensormap [%o];\n    mov.u64 %a1, "
+     "%globaltimer;\n    mov.u64 %a2, %clock64;\n    nanosleep.u32 20;\n    mov.u64 %a3, %globaltimer;\n    mov.u64 %a4, %clock64;\n"
+     "    setp.gt.u64 %p1, %a3, %a1;\n    setp.gt.and.u64 %p1, %a4, %a2, %p1;\n    selp.u32 %r11, 1, 0, %p1;\n    st.global.u32 "
+     "[%o+8], %r11;\n" TAIL,
+     1,
+     0,
+     {2, 1, 1}},
+    {"a kernel says its cluster's size itself",
+     HEAD ".visible .entry k(.param .u64 out) .explicitcluster .reqnctapercluster 2\n{\n    .reg .b64 %o, %a<10>;\n    .reg .b32 "
+          "%r<16>;\n    .reg .pred %p<4>;\n    ld.param.u64 %o, [out];\n    mov.u32 %r0, %tid.x;\n    mov.u32 %r1, %ctaid.x;\n    "
+          "mov.u32 %r2, %ntid.x;\n    mad.lo.u32 %r0, %r1, %r2, %r0;\n    mul.wide.u32 %a0, %r0, 32;\n    add.u64 %o, %o, %a0;\n    "
+          "mov.u32 %r3, %cluster_nctarank;\n    st.global.u32 [%o], %r3;\n    mov.u32 %r4, %cluster_ctarank;\n    mov.u32 %r5, "
+          "%clusterid.x;\n    shl.b32 %r5, %r5, 1;\n    add.u32 %r4, %r4, %r5;\n    sub.u32 %r4, %r4, %r1;\n    st.global.u32 [%o+4], "
+          "%r4;\n    mov.pred %p0, %is_explicit_cluster;\n    selp.u32 %r6, 1, 0, %p0;\n    st.global.u32 [%o+8], %r6;\n    "
+          "barrier.cluster.arrive.release.aligned;\n    barrier.cluster.wait.acquire.aligned;\n" TAIL,
+     4,
+     0,
+     {2, 0, 1}},
 };
 
 enum { SKIP = 2 };
 
 static int run(const char *name, const char *ptx, unsigned grid, unsigned cluster, const uint32_t *want)
 {
-    enum { THREADS = 48 };
+    enum { THREADS = 64 };
     char err[500] = "";
     struct wg *g;
     struct wg_module *m;

@@ -1,6 +1,7 @@
 """What `meson install` puts into a prefix works from there: program, man page, completion, pkg-config, CMake, Python."""
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -82,6 +83,20 @@ class Install(unittest.TestCase):
         self.assertRegex(out, r"api \.+ +Passed")
         self.assertRegex(out, r"conflicts \.+\*+Failed")
         self.assertRegex(out, r"67% tests passed, 1 tests failed out of 3")
+
+    def test_python_structures_have_the_headers_members(self):
+        sys.path.insert(0, os.path.join(SOURCE, "python"))
+        from warpgrind import library
+        with open(os.path.join(SOURCE, "include/warpgrind/warpgrind.h"), encoding="utf-8") as f:
+            header = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+        for name, mirror in {"options": library.Options, "launch": library.Launch, "param_info": library.Param,
+                             "kernel_info": library.KernelInfo}.items():
+            body = re.search(r"struct wg_" + name + r" \{(.*?)\};", header, re.S).group(1)
+            members = []
+            for declaration in body.split(";")[:-1]:
+                pointer = re.search(r"\(\*(\w+)\)", declaration)
+                members += [pointer.group(1)] if pointer else re.findall(r"(\w+)(?:\[\d+\])?\s*(?:,|$)", declaration)
+            self.assertEqual([m[0] for m in mirror._fields_], members, name)
 
     def test_python(self):
         env = {"WARPGRIND_LIBRARY": os.path.realpath(find("libwarpgrind.so")), "WARPGRIND_PROGRAM": self.program}

@@ -174,6 +174,15 @@ class Content(unittest.TestCase):
                 t = ET.fromstring(f.read())
             self.assertIn(" 48 of 64 warps", t.find("{http://www.w3.org/2000/svg}desc").text)
 
+    def test_a_fix_that_was_tried_is_told(self):
+        p = " ".join(Page(page(variant(lambda p, l: l.update(worst=[COLUMN])))).text)
+        self.assertRegex(p, r"tried on these addresses.*32 wavefronts become 1 \(modelled")
+
+    def test_registers_between_bounds(self):
+        p = " ".join(Page(page(variant(lambda p, l: l.update(registers=40, registers_low=32, registers_high=64, registers_exact=False)))).text)
+        # cc 9.0, 256 threads: 64 registers allow 4 blocks, 32 allow 8
+        self.assertIn("an SM holds 4 to 8 blocks, 50 to 100 % of its warps (estimated)", p)
+
     def test_launches_can_be_chosen(self):
         two = variant(lambda p, l: p["launches"].append(dict(copy.deepcopy(l), index=1, kernel="other(int)", mangled="other")))
         self.assertIn("2 kernels", page(two))
@@ -222,8 +231,13 @@ class Untrusted(unittest.TestCase):
                 s.pop("at")
         Page(page(variant(lineless)))
         edge = worst(LD_GLOBAL, "global", [(1 << 40) * l for l in range(32)], 64, 4)
-        edge.update(bytes=65535)
+        edge.update(bytes=128)
         Page(page(variant(lambda p, l: l.update(worst=[edge]))))
+        for wrong in (dict(bytes=129), dict(bytes=0), dict(mask=0), dict(space="shared", bytes=3), dict(site=99), dict(offsets=[1]),
+                      dict(offsets=["0xffffffffffffffff"] * 32)):
+            path = save(variant(lambda p, l: l.update(worst=[dict(edge, **wrong)])))
+            r = subprocess.run([WARPGRIND, "html", path, "-o", "-"], capture_output=True, text=True)
+            self.assertEqual((r.returncode, r.stdout, r.stderr.count("\n")), (2, "", 1), wrong)
 
 
 class Size(unittest.TestCase):

@@ -61,6 +61,7 @@ static void add_launch(struct wg_profile_builder *b, const char *mangled, uint64
     l->host_seconds = 0.1;
     l->one_worker = true;
     l->merged_sites = 2;
+    l->uncounted = 1u << WG_C_TAGS;
     l->status = WG_KERNEL_FAULT;
     l->status_text = "stopped";
     char text[32];
@@ -135,6 +136,7 @@ static void same_launch(const struct wg_launch_result *a, const struct wg_launch
     assert_true(a->host_seconds == b->host_seconds);
     assert_int_equal(a->one_worker, b->one_worker);
     assert_int_equal(a->merged_sites, b->merged_sites);
+    assert_int_equal(a->uncounted, b->uncounted);
     assert_memory_equal(a->total, b->total, sizeof a->total);
     assert_int_equal(a->nsites, b->nsites);
     for (size_t i = 0; i < a->nsites; i++) {
@@ -158,6 +160,7 @@ static void same_profile(const struct wg_profile *a, const struct wg_profile *b)
 {
     assert_int_equal(a->version, b->version);
     assert_string_equal(a->program, b->program);
+    assert_string_equal(a->device_file, b->device_file);
     assert_string_equal(a->tool_version, b->tool_version);
     assert_int_equal(a->nsources, b->nsources);
     for (size_t i = 0; i < a->nsources; i++) {
@@ -177,6 +180,7 @@ static void sums_and_shares_equal_sites(void **state)
     (void)state;
     struct wg_profile_builder b;
     assert_int_equal(wg_profile_builder_init(&b, "./app 7"), WG_OK);
+    b.profile.device_file = "base = H200\nsms = 7\n";
     add_launch(&b, "k", 5);
     add_launch(&b, "k", 5);
     add_launch(&b, "k", 6);

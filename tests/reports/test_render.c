@@ -1,5 +1,6 @@
 /* test_render.c - whatever profile can be read can be shown: mutated files, every style, failing allocations. */
 #include "base/arena.h"
+#include "report/ncu.h"
 #include "report/report.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,6 +36,23 @@ static struct wg_profile *mutated(const char *text, size_t n, unsigned k, const 
     return wg_profile_read(path, &p, err, sizeof err) == WG_OK ? p : NULL;
 }
 
+/* Every page in Nsight Compute's form takes its turn. Its choice of metrics is everything. */
+static const struct wg_ncu_style *page(unsigned k, struct wg_ncu_style *style, const struct wg_selection *all)
+{
+    *style = (struct wg_ncu_style){.page = (enum wg_ncu_page)(k % WG_NCU_PAGES), .csv = k & 1, .base_units = k & 2,
+                                   .label = (enum wg_ncu_label)(k % WG_NCU_LABELS), .has_label = k & 4,
+                                   .kernel = (enum wg_ncu_base)(k % WG_NCU_BASES), .selection = k & 8 ? all : NULL};
+    return style;
+}
+
+static enum wg_status choose(struct wg_arena *a, struct wg_selection *s)
+{
+    static const char *const metrics[] = {"regex:."}, *const sets[] = {"full"};
+    struct wg_diag d = {0};
+    const struct wg_select_request rq = {.nmetrics = 1, .metrics = metrics, .nsets = 1, .sets = sets};
+    return wg_select(&rq, a, s, &d);
+}
+
 static void everything_that_loads_can_be_shown(void **state)
 {
     (void)state;
@@ -51,6 +69,10 @@ static void everything_that_loads_can_be_shown(void **state)
     assert_non_null(total);
     memcpy(total, "\"t_tal\"", 7);
     unsigned shown = 0;
+    struct wg_arena a = {0};
+    struct wg_selection all;
+    struct wg_ncu_style ncu;
+    assert_int_equal(choose(&a, &all), WG_OK);
     for (unsigned k = 0; k < 1500; k++) {
         struct wg_profile *p = mutated(text, (size_t)n, k, path);
         if (!p)
@@ -63,10 +85,16 @@ static void everything_that_loads_can_be_shown(void **state)
         fclose(o);
         assert_true(len > 100);
         free(out);
+        o = open_memstream(&out, &len);
+        assert_int_equal(wg_report_ncu(p, page(k / 7, &ncu, &all), o), WG_OK);
+        fclose(o);
+        assert_true(len > 40);
+        free(out);
         wg_profile_free(p);
         shown++;
     }
     assert_true(shown > 300);
+    wg_arena_free(&a);
     unlink(path);
     free(text);
 }
@@ -88,6 +116,23 @@ static void memory_that_runs_out_is_a_status(void **state)
         done = s == WG_OK;
     }
     assert_true(done);
+    for (unsigned k = 0; k < 12; k++) {
+        done = false;
+        for (long n = 1; !done && n < 400; n++) {
+            struct wg_arena a = {0};
+            struct wg_selection all = {0};
+            struct wg_ncu_style ncu;
+            wg_alloc_fail_after(n);
+            enum wg_status s = k & 8 ? choose(&a, &all) : WG_OK;
+            if (s == WG_OK)
+                s = wg_report_ncu(p, page(k, &ncu, &all), null);
+            wg_alloc_fail_after(0);
+            assert_true(s == WG_OK || s == WG_NO_MEMORY);
+            done = s == WG_OK;
+            wg_arena_free(&a);
+        }
+        assert_true(done);
+    }
     fclose(null);
     FILE *full = fopen("/dev/full", "w");
     setvbuf(full, NULL, _IONBF, 0);

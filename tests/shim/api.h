@@ -100,6 +100,7 @@ int cudaFuncSetAttribute(const void *, int, int);
 int cudaFuncGetName(const char **, const void *);
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *, const void *, int, size_t);
 int cudaGraphCreate(void **, unsigned);
+int cudaIpcGetMemHandle(void *, void *);
 void **__cudaRegisterFatBinary(void *);
 void __cudaRegisterFatBinaryEnd(void **);
 void __cudaUnregisterFatBinary(void **);

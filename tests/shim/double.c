@@ -1,6 +1,7 @@
 /* double.c - a stand-in for the engine behind warpgrind.h: memory is real, a launch only records what it was given.
  * PTX is scanned for its entries, parameters and variables, not understood. For tests of the runtime library alone. */
 #include "double.h"
+#include <warpgrind/tensormap.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +162,20 @@ void wg_host_writes(struct wg *g, uint64_t addr, size_t bytes)
     (void)bytes;
 }
 
+void wg_host_place(struct wg *g, const char *place)
+{
+    (void)g;
+    (void)place;
+}
+
+void wg_host_error(struct wg *g, const char *text)
+{
+    (void)g;
+    (void)text;
+}
+
+void wg_find_leaks(struct wg *g) { (void)g; }
+
 enum wg_status wg_fill(struct wg *g, uint64_t dst, int byte, size_t n)
 {
     if (check(g, dst, n) != WG_OK)
@@ -231,6 +246,7 @@ static void read_entry(struct wg_module *m, const char *p)
     k->info.param_bytes = at;
     k->info.max_threads = 1024;
     k->info.registers = k->info.registers_low = k->info.registers_high = wg_double.registers;
+    k->info.registers_exact = true;
     k->info.ptx_version = 80;
     k->info.sm = 80;
     const char *bound = strstr(p, ".maxntid");
@@ -392,4 +408,30 @@ enum wg_status wg_profile_write(const struct wg_profile *p, const char *path, ch
     fprintf(f, "%zu launches of %s\n", p->nlaunches, p->program);
     fclose(f);
     return WG_OK;
+}
+
+enum wg_status wg_texture_create(struct wg *g, const struct wg_texture *t, uint64_t *handle)
+{
+    (void)g;
+    wg_double.texture = *t;
+    *handle = 0x1000 + ++wg_double.objects;
+    return WG_OK;
+}
+
+enum wg_status wg_surface_create(struct wg *g, const struct wg_image *image, uint64_t *handle)
+{
+    return wg_texture_create(g, &(struct wg_texture){.image = *image}, handle);
+}
+
+enum wg_status wg_texture_destroy(struct wg *g, uint64_t handle)
+{
+    (void)g, (void)handle;
+    wg_double.objects--;
+    return WG_OK;
+}
+
+enum wg_status wg_tensormap_encode_tiled(void *map, const struct wg_tensormap_tiled *t, const char **why)
+{
+    (void)map, (void)t, (void)why;
+    return WG_INVALID;
 }

@@ -2,6 +2,7 @@
 #ifndef WG_TESTS_DOUBLE_H
 #define WG_TESTS_DOUBLE_H
 #include <warpgrind/profile.h>
+#include <warpgrind/texture.h>
 
 struct wg_double_launch {
     char kernel[128];
@@ -18,5 +19,7 @@ extern struct wg_double {
     void *during_ctx;
     unsigned registers;          /* a thread, of every kernel */
     unsigned opened, modules, unloaded;
+    struct wg_texture texture;   /* the last object made */
+    unsigned objects;            /* alive */
 } wg_double;
 #endif

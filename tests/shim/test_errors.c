@@ -111,7 +111,7 @@ static void calls_we_lack_answer_not_supported(void **state)
 {
     (void)state;
     void *g;
-    expect(cudaErrorNotSupported, cudaGraphCreate(&g, 0));
+    expect(cudaErrorNotSupported, cudaIpcGetMemHandle(&g, NULL));
     expect(cudaErrorNotSupported, cudaGetLastError());
 }
 

@@ -52,7 +52,8 @@ def main():
     with open(os.path.join(HERE, "truth", f"h200_cuda{MAJOR}.txt"), encoding="utf-8") as f:
         truth = read(f.read())
     with open(os.path.join(HERE, "truth", "exceptions.txt"), encoding="utf-8") as f:
-        excepted = {key[:2]: why for key, why in read(f.read()).items()}
+        double = os.path.basename(LIBS) == "shim" and os.path.basename(os.path.dirname(LIBS)) == "tests"
+        excepted = {key[:2] for key, why in read(f.read()).items() if double or not why.startswith("the double: ")}
     ours, wrong, used = read(run.stdout), 0, set()
     for key, answer in truth.items():
         if ours.get(key) == answer:

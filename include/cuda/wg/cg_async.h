@@ -3,6 +3,7 @@
 #define WG_CUDA_CG_ASYNC_H
 #include "cg_warp.h"
 #include "../cuda_pipeline_primitives.h"
+WG_CALLERS_LINES
 
 namespace cooperative_groups {
 namespace wg {
@@ -56,4 +57,5 @@ template <unsigned int N, class G> WG_CG void wait_prior(const G &group)
     group.sync();
 }
 }
+WG_OWN_LINES
 #endif

@@ -2,6 +2,7 @@
 #ifndef WG_CUDA_CG_REDUCE_H
 #define WG_CUDA_CG_REDUCE_H
 #include "cg_warp.h"
+WG_CALLERS_LINES
 
 namespace cooperative_groups {
 #define WG_OPERATION(name, expr)                                                                                       \
@@ -140,4 +141,5 @@ template <class G, class T> WG_CG typename wg::bare<T>::type exclusive_scan(cons
     return exclusive_scan(group, value, plus<typename wg::bare<T>::type>());
 }
 }
+WG_OWN_LINES
 #endif

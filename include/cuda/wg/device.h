@@ -9,6 +9,7 @@
 #define __CUDA_ARCH__ 9999
 #endif
 
+WG_CALLERS_LINES
 #include <__clang_cuda_builtin_vars.h>
 
 extern "C" {
@@ -91,5 +92,6 @@ typedef unsigned int cuuint32_t; /* a type of the driver API that the next heade
 #include "surface.h"
 #endif
 
+WG_OWN_LINES
 #pragma pop_macro("__CUDA_ARCH__")
 #endif

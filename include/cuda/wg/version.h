@@ -17,6 +17,15 @@
 #define __CUDACC_EXTENDED_LAMBDA__ 1 /* clang accepts __device__ and __host__ __device__ lambdas without a flag */
 #endif
 #endif
+/* Around functions of these headers: what they do is shown at the line of the program that called them. clang 19 writes
+ * no call sites into PTX, so a function with lines of its own would hide its caller's. */
+#if defined(__CUDA__) && defined(__clang__)
+#define WG_CALLERS_LINES _Pragma("clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))")
+#define WG_OWN_LINES     _Pragma("clang attribute pop")
+#else
+#define WG_CALLERS_LINES
+#define WG_OWN_LINES
+#endif
 /* Set by headers that are not the toolkit's, so that a program can tell. */
 #define __WARPGRIND_HEADERS__ 1
 #endif

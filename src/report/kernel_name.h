@@ -1,0 +1,8 @@
+/* kernel_name.h - the parts of a kernel's readable name. */
+#ifndef WG_REPORT_KERNEL_NAME_H
+#define WG_REPORT_KERNEL_NAME_H
+#include <stddef.h>
+
+/* "void ns::k<int>(int*)" -> "k": the function's name without result, scopes, template arguments and parameters. */
+const char *wg_kernel_function(char *buf, size_t n, const char *readable);
+#endif
