@@ -20,6 +20,10 @@ static void visit_operand(const struct wg_operand *o, wg_reg_visit fn, void *ctx
         if (o->pair >= 0)
             fn(ctx, o->pair, write);
         break;
+    case WG_OPERAND_SINK: /* "_|p" */
+        if (o->pair >= 0)
+            fn(ctx, o->pair, write);
+        break;
     case WG_OPERAND_MEM:
         if (o->reg >= 0)
             fn(ctx, o->reg, false);

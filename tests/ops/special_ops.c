@@ -79,6 +79,15 @@ static const struct {
      1,
      0,
      {0, 5, 0, 1}},
+    {"a predicate beside a result that nobody wants is each lane's own",
+     HEAD ENTRY "    elect.sync _|%p1, 0xffffffff;\n    selp.u32 %r3, 1, 0, %p1;\n    mov.u32 %r5, %laneid;\n"
+                "    setp.eq.u32 %p2, %r5, 0;\n    selp.u32 %r6, 1, 0, %p2;\n    xor.b32 %r6, %r6, %r3;\n"
+                "    st.global.u32 [%o], %r6;\n    mov.u32 %r7, 0;\n    @%p1 bra CHOSEN;\n    bra DONE;\n"
+                "CHOSEN:\n    mov.u32 %r7, 1;\nDONE:\n    xor.b32 %r7, %r7, %r3;\n    st.global.u32 [%o+4], %r7;\n"
+                "    match.all.sync.b32 _|%p3, %r5, 0xffffffff;\n    selp.u32 %r8, 1, 2, %p3;\n    st.global.u32 [%o+8], %r8;\n" TAIL,
+     1,
+     0,
+     {0, 0, 2}},
     {"shared addresses map into the other block of a cluster",
      HEAD ENTRY
      "    .shared .align 4 .b32 word;\n    mov.u32 %r5, %cluster_ctarank;\n    add.u32 %r6, %r5, 50;\n"
