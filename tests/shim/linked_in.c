@@ -6,9 +6,13 @@
 #ifndef KIND
 #define KIND 1
 #endif
-/* The caller must not rely on what the compiler knows of the body, as it cannot of a library's function: what they
- * return is read from memory. */
+/* The caller must not rely on what the compiler knows of the body, as it cannot of a library's function: neither on what
+ * it returns, which is read from memory, nor on how little stack it needs. */
+#if defined(__clang__)
 #define NOT_INLINE __attribute__((noinline, used, aligned(16)))
+#else
+#define NOT_INLINE __attribute__((noipa, used, aligned(16)))
+#endif
 static volatile int wrong = 12345;
 
 struct image {
