@@ -14,6 +14,13 @@ enum wg_counter {
     WG_C_COUNT
 };
 
+enum wg_modelled {
+#define WG_MODELLED(id, name, unit, text) WG_MODELLED_##id,
+#include <warpgrind/modelled.def>
+#undef WG_MODELLED
+    WG_MODELLED_COUNT
+};
+
 enum wg_site_kind { WG_SITE_OTHER, WG_SITE_LOAD, WG_SITE_STORE, WG_SITE_ATOM, WG_SITE_RED, WG_SITE_BRANCH,
                     WG_SITE_BARRIER, WG_SITE_ASYNC, WG_SITE_MATRIX };
 enum wg_site_space { WG_SITE_NONE, WG_SITE_GLOBAL, WG_SITE_SHARED, WG_SITE_LOCAL, WG_SITE_CONST, WG_SITE_PARAM,
@@ -86,6 +93,8 @@ struct wg_launch_result {
     uint64_t total[WG_C_COUNT];    /* sum over sites */
     size_t nfindings;
     struct wg_finding *findings;
+    bool has_model;                /* the models of caches and time ran */
+    double modelled[WG_MODELLED_COUNT];
 };
 
 struct wg_source { const char *path; const char *text; /* file contents at run time, or NULL */ };
@@ -110,6 +119,8 @@ void wg_profile_free(struct wg_profile *p); /* only for profiles that wg_profile
 
 const char *wg_counter_name(enum wg_counter c);
 const char *wg_counter_unit(enum wg_counter c);
+const char *wg_modelled_name(enum wg_modelled m);
+const char *wg_modelled_unit(enum wg_modelled m);
 
 #ifdef __cplusplus
 }

@@ -41,6 +41,9 @@ struct wg_options {
     bool no_counters;      /* correctness only: nothing is counted */
     bool host_addresses;   /* kernels may touch any host address (ptx_run mode); no bounds are known */
     bool as_written;       /* count the PTX as it stands, without the model of what ptxas joins */
+    bool models;           /* caches, traffic and time are modelled; needs counters, leaves out launches with tools */
+    bool keep_caches;      /* a launch finds the L2 as the one before left it; else empty, as profilers make it */
+    unsigned sample_level; /* 0: as each launch suggests; k + 1: one 128-byte line in 2^k is followed, k <= 6 */
     bool any_block_order;  /* do not fall back to one worker where a result may depend on block order */
     const char *ptxas;     /* asked once per module for registers and code: a path, or "auto": one found; NULL: none */
     unsigned tools;        /* bit set of enum wg_tool: which checks run */

@@ -6,7 +6,8 @@ import os
 
 class Options(c.Structure):
     _fields_ = [("size", c.c_size_t), ("device", c.c_char_p), ("sm_target", c.c_char_p), ("jobs", c.c_uint),
-                ("no_counters", c.c_bool), ("host_addresses", c.c_bool), ("as_written", c.c_bool), ("any_block_order", c.c_bool),
+                ("no_counters", c.c_bool), ("host_addresses", c.c_bool), ("as_written", c.c_bool),
+                ("models", c.c_bool), ("keep_caches", c.c_bool), ("sample_level", c.c_uint), ("any_block_order", c.c_bool),
                 ("ptxas", c.c_char_p),
                 ("tools", c.c_uint), ("schedule", c.c_int), ("stored", c.c_bool), ("seed", c.c_uint64), ("memory", c.c_uint64),
                 ("printf_sink", c.c_void_p), ("progress", c.c_void_p), ("ctx", c.c_void_p), ("cancel", c.c_void_p)]

@@ -74,6 +74,8 @@ int wg_cli_none_selected(const struct wg_cli *o, const struct wg_profile *p); /*
 bool wg_cli_launches_check(const struct wg_cli *o);
 /* cmd_check.c. Reads --tool, --schedule and the like into bits of enum wg_tool; false after a message. */
 bool wg_cli_tools(const struct wg_cli *o, unsigned *tools);
+/* What --model, --cache-control and --sample ask for; false after a message. */
+bool wg_cli_model(const struct wg_cli *o, bool *models, bool *keep, unsigned *level);
 bool wg_cli_schedule(const struct wg_cli *o, enum wg_schedule *s, uint64_t *seed);
 /* Leaves suppressed findings out of p and writes --gen-suppressions; an exit code. */
 int wg_cli_suppress(const struct wg_cli *o, struct wg_profile *p);

@@ -21,6 +21,8 @@
 #define OUR_LIBRARY "libcudart.so.13" /* the one our headers belong to; programs of other versions find theirs beside it */
 
 struct started {
+    bool models, keep;
+    unsigned level;
     const struct wg_cli *o;
     char dir[64];          /* temporary: profiles arrive here, one per process */
     char lib[4096 + 64];   /* folder of our runtime library */
@@ -129,6 +131,7 @@ static bool environment(const struct started *s)
                        .tools = *tools ? tools : NULL, .seed = s->seed,
                        .leaks = o->leak_check && !strcmp(o->leak_check, "full"), .stored = o->runs > 1,
                        .schedule = s->schedule ? (char *)schedules[s->schedule] : NULL, .no_counters = o->no_counters, .as_written = o->as_written, .ptxas = o->ptxas ? (char *)o->ptxas : "auto", .any_block_order = o->any_block_order,
+                       .models = s->models, .keep_caches = s->keep, .sample_level = s->level,
                        .progress = !o->quiet && isatty(STDERR_FILENO)};
     char *text = wg_env_write(&e);
     bool ok = text && !setenv(WG_ENV_NAME, text, 1) && prepend("LD_LIBRARY_PATH", s->lib, ':') &&
@@ -438,7 +441,8 @@ static int program(struct started *s)
 {
     const struct wg_cli *o = s->o;
     const char *path = o->rest.v[0];
-    if (!wg_cli_tools(o, &s->tools) || !wg_cli_schedule(o, &s->schedule, &s->seed))
+    if (!wg_cli_model(o, &s->models, &s->keep, &s->level) || !wg_cli_tools(o, &s->tools) ||
+        !wg_cli_schedule(o, &s->schedule, &s->seed))
         return WG_EXIT_USAGE;
     if (!wg_cli_page_check(o) || !wg_cli_launches_check(o))
         return WG_EXIT_USAGE;

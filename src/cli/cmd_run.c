@@ -244,7 +244,7 @@ int wg_cmd_run(const struct wg_cli *o)
     struct wg_options opt = {.size = sizeof opt, .device = o->device, .jobs = (unsigned)o->jobs,
                              .no_counters = o->no_counters, .as_written = o->as_written, .ptxas = o->ptxas ? o->ptxas : "auto",
                              .any_block_order = o->any_block_order, .cancel = &cancelled};
-    if (!wg_cli_tools(o, &opt.tools) || !wg_cli_schedule(o, &opt.schedule, &opt.seed))
+    if (!wg_cli_model(o, &opt.models, &opt.keep_caches, &opt.sample_level) || !wg_cli_tools(o, &opt.tools) || !wg_cli_schedule(o, &opt.schedule, &opt.seed))
         return WG_EXIT_USAGE;
     if (!o->quiet && isatty(STDERR_FILENO)) {
         opt.progress = progress;

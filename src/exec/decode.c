@@ -171,6 +171,13 @@ static void emit_all(struct wg_emit *e, const uint8_t *joins)
                         i->site = UINT32_MAX; /* splits that meet here have not counted the block yet */
                 }
             }
+            if (e->mix && p < f->ninstrs && e->mix[bb].slots) {
+                struct wg_inst *i = wg_emit_h(e, WG_H_RECORD_BLOCK);
+                if (i) {
+                    i->b = e->mix[bb].slots;
+                    i->c = e->mix[bb].alone;
+                }
+            }
         }
         if (p == f->ninstrs) {
             e->body[p] = e->n;
@@ -231,6 +238,12 @@ static bool emit_function(struct wg_decoder *d, struct wg_unit *u)
     e.shadow = wg_arena_alloc(&d->scratch, f->nregs + 2);
     if (d->o->observed)
         e.array = wg_provenance(d, f);
+    if (d->o->traced) {
+        e.mix = wg_arena_alloc(&d->scratch, (u->cfg.nbb + 1) * sizeof *e.mix);
+        e.use = wg_arena_alloc(&d->scratch, f->ninstrs + 1);
+        if (!e.mix || !e.use || !wg_mix_analyse(f, &u->cfg, u->merge, &d->scratch, e.mix, e.use))
+            return false;
+    }
     e.vars = wg_arena_alloc(&d->scratch, (f->nparams + f->nrets + f->nlocals + 1) * sizeof *e.vars);
     e.consts = wg_arena_grow(&d->scratch, NULL, CONST_FIRST, &e.consts_cap, sizeof *e.consts);
     if (d->scratch.failed || !wg_share_slots(f, &u->cfg, &u->cls, &d->scratch, like))
@@ -454,6 +467,7 @@ enum wg_status wg_decode_kernel(const struct wg_ptx_module *m, const struct wg_f
     kc->affine_tid = o->affine_tid;
     kc->counters = o->counters;
     kc->observed = o->observed;
+    kc->traced = o->traced;
     bool ok = wg_decode_function(&d, entry) && discover(&d) && place_shared(&d, entry);
     for (struct wg_unit *u = d.units; ok && u; u = u->next)
         ok = emit_function(&d, u);

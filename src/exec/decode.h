@@ -10,6 +10,7 @@ struct wg_decode_options {
     bool as_written;
     const struct wg_ptxas_info *ptxas; /* what it made of this PTX, or NULL */
     unsigned sm; /* compute capability that ptxas is modelled for: 90 */
+    bool traced;   /* record accesses, barriers and work for the models of caches and time */
     bool observed; /* announce accesses and synchronisation to the observer */
 };
 /* Decodes an entry and all it can reach. symbol gives device addresses of .global and .const variables. On failure *out

@@ -4,6 +4,7 @@
 #include "exec/classes.h"
 #include "exec/decode.h"
 #include "exec/handlers.h"
+#include "exec/mix.h"
 
 enum { CONST_TRUE, CONST_SCRATCH, CONST_FIRST }; /* slots of every frame: true, a scratch predicate, then constants */
 
@@ -58,6 +59,8 @@ struct wg_emit { /* emission of one function in one mode */
     struct wg_var_slot *vars;
     uint32_t nvars;
     uint8_t *shadow;           /* per register: its wide slot holds its expansion since this point of the block */
+    struct wg_mix *mix;        /* per basic block, traced code only */
+    uint8_t *use;              /* per instruction, traced code only: see mix.h */
     int32_t *array;            /* per register: the shared array it points into, -1: not known; NULL: not observed */
     bool failed;
 };

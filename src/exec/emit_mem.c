@@ -1,6 +1,7 @@
 /* emit_mem.c - decoding of loads, stores, atomics, parameter accesses and cross-lane operations. */
 #include "exec/async.h"
 #include "exec/emit.h"
+#include "model/trace.h"
 #include "ptx/merge.h"
 #include <string.h>
 
@@ -287,6 +288,24 @@ static void merge(struct wg_emit *e, struct wg_mem_desc *d)
 }
 
 
+/* Emits what writes the access d into the trace. Call when d says what the machine code accesses. */
+static void record(struct wg_emit *e, const struct wg_mem_desc *d, uint32_t a, int32_t disp, enum wg_trace_kind kind)
+{
+    const struct wg_instr *in = e->in;
+    if (!e->use || !d->counted || d->space == WG_SITE_SHARED || d->space == WG_SITE_CONST)
+        return;
+    struct wg_inst *i = wg_emit_guarded(e, WG_H_RECORD);
+    if (!i)
+        return;
+    bool past = ordered(in) || (in->flags & (WG_FLAG(CG) | WG_FLAG(CV)));
+    i->p = d;
+    i->a = a;
+    i->f = (uint32_t)disp;
+    i->k1 = (uint8_t)kind;
+    i->k2 = kind == WG_TRACE_LOAD && past ? WG_TRACE_BYPASS : 0;
+    i->e = e->use[e->cur];
+}
+
 static void load(struct wg_emit *e)
 {
     const struct wg_instr *in = e->in;
@@ -344,6 +363,7 @@ static void load(struct wg_emit *e)
         }
         d->val[k] = to[k].off ? from[k].off : 0;
     }
+    record(e, d, a, disp, WG_TRACE_LOAD);
     uint32_t may = observe(e, d, m, a, disp, WG_ACCESS_LOAD);
     struct wg_inst *i = wg_emit(e, e->h->mem(d));
     if (!i)
@@ -403,6 +423,7 @@ static void store(struct wg_emit *e)
         }
     d->cont = v[0].bytes;
     merge(e, d);
+    record(e, d, a, disp, WG_TRACE_STORE);
     uint32_t may = observe(e, d, &in->ops[0], a, disp, WG_ACCESS_STORE);
     struct wg_inst *i = wg_emit(e, e->h->mem(d));
     if (!i)
@@ -486,6 +507,7 @@ static void atomic(struct wg_emit *e)
     }
     d->joined = !e->dec->o->as_written;
     d->ones = !d->result && in->atom == WG_ATOM_ADD && d->n == 1 && b->kind == WG_OPERAND_IMM && !b->is_float && b->imm == 1;
+    record(e, d, a, disp, d->result ? WG_TRACE_ATOM : WG_TRACE_RED);
     uint32_t may = observe(e, d, m, a, disp, d->result ? WG_ACCESS_ATOM : WG_ACCESS_RED);
     struct wg_inst *i = wg_emit_guarded(e, WG_H_ATOM);
     if (!i)

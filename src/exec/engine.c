@@ -2,6 +2,7 @@
 #include "exec/cluster.h"
 #include "exec/engine.h"
 #include "model/occupancy.h"
+#include "exec/traffic.h"
 #include "exec/handlers.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,7 @@ void wg_close(struct wg *g)
     }
     wg_profile_builder_free(&g->profile);
     wg_check_close(g->check);
+    wg_caches_close(g->caches);
     free(g->textures);
     wg_memory_close(g);
     wg_arena_free(&g->arena);
@@ -259,16 +261,16 @@ enum wg_status wg_module_symbol(struct wg_module *m, const char *name, uint64_t 
 static enum wg_status code_for(struct wg_kernel *k, bool affine_tid, struct wg_kernel_code **out)
 {
     struct wg *g = k->module->g;
-    bool counters = !g->opt.no_counters;
+    bool counters = !g->opt.no_counters, traced = g->opt.models && counters && !g->check;
     for (struct wg_kernel_code *c = k->codes; c; c = c->next)
-        if (c->affine_tid == affine_tid && c->counters == counters) {
+        if (c->affine_tid == affine_tid && c->counters == counters && c->traced == traced) {
             *out = c;
             return WG_OK;
         }
     struct wg_decode_options o = {.affine_tid = affine_tid, .counters = counters, .as_written = g->opt.as_written,
                                   .ptxas = g->opt.no_counters || g->opt.as_written ? NULL : wg_module_ptxas(k->module),
                                   .sm = g->gpu->cc->major * 10 + g->gpu->cc->minor,
-                                  .observed = g->check != NULL};
+                                  .observed = g->check != NULL, .traced = traced};
     enum wg_status s = wg_decode_kernel(k->module->ptx, k->fn, &o, symbol_address, k->module, out, &g->diag);
     if (s != WG_OK)
         return s;
@@ -460,7 +462,7 @@ enum wg_status wg_launch(struct wg *g, struct wg_kernel *k, const struct wg_laun
     struct wg_fault fault;
     if (g->check)
         tell_launch(&r, k);
-    s = prepare(&r) ? wg_run_grid(&r, &fault) : WG_NO_MEMORY;
+    s = prepare(&r) && wg_traffic_open(&r, k) ? wg_run_grid(&r, &fault) : WG_NO_MEMORY;
     clock_gettime(CLOCK_MONOTONIC, &t1);
     double seconds = (double)(t1.tv_sec - t0.tv_sec) + (double)(t1.tv_nsec - t0.tv_nsec) * 1e-9;
     if (!r.ran) {

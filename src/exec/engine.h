@@ -4,6 +4,7 @@
 #include "check/check.h"
 #include "exec/decode.h"
 #include "exec/texture.h"
+#include "model/cache.h"
 #include "model/gpus.h"
 #include "model/registers.h"
 #include "profile/profile.h"
@@ -62,6 +63,7 @@ struct wg {
     struct wg_check *check;        /* NULL: no tools */
     struct wg_observer observer;   /* the check's; observer.ctx NULL: none */
     uint64_t quarantined;          /* bytes of freed blocks whose addresses are held back */
+    struct wg_caches *caches;      /* NULL until a launch models them */
     uint64_t clock;                /* simulated cycles of finished launches */
     struct wg_texture_slot *textures; /* by slot of the handle */
     uint32_t ntextures;

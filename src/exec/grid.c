@@ -3,6 +3,7 @@
 #include "exec/cluster.h"
 #include "exec/engine.h"
 #include "exec/handlers.h"
+#include "exec/traffic.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,6 +177,7 @@ static void free_block(struct wg_block *b)
         free(w->local);
         free(w->tid[0]);
     }
+    wg_trace_block_free(b->trace);
     free(b->warps);
     free(b->shared);
     free(b);
@@ -231,7 +233,8 @@ static struct wg_block *new_block(struct wg_worker *k)
     return b;
 }
 
-static void start_block(struct wg_block *b, uint64_t linear)
+/* false: no memory. */
+static bool start_block(struct wg_block *b, uint64_t linear)
 {
     const struct wg_run *r = b->wk->run;
     b->linear = linear;
@@ -251,6 +254,8 @@ static void start_block(struct wg_block *b, uint64_t linear)
         memcpy(e.ctaid, b->ctaid, sizeof e.ctaid);
         b->observed = o->block_begin(o->ctx, &e);
     }
+    if (!wg_traffic_begin(b))
+        return false;
     for (uint32_t k = 0; k < b->nwarps; k++) {
         struct wg_warp *w = &b->warps[k];
         w->mask = w->live = w->full;
@@ -277,6 +282,7 @@ static void start_block(struct wg_block *b, uint64_t linear)
             w->pc = wg_deopt(w, w->pc);
 #endif
     }
+    return true;
 }
 
 /* ---- hangs ---- */
@@ -466,16 +472,15 @@ static bool start_unit(struct wg_worker *k, uint64_t n)
     if (clustered && !c)
         return false;
     for (uint32_t x = 0; x < r->unit_blocks; x++)
-        if (!(got[x] = get_block(k))) {
-            while (x)
-                give_block(k, got[--x]);
+        if (!(got[x] = get_block(k)) || !start_block(got[x], clustered ? linear_of(r, n, x) : n)) {
+            for (uint32_t y = 0; y <= x && got[y]; y++)
+                give_block(k, got[y]);
             free(c);
             return false;
         }
     while (*p)
         p = &(*p)->next;
     for (uint32_t x = 0; x < r->unit_blocks; x++) {
-        start_block(got[x], clustered ? linear_of(r, n, x) : n);
         got[x]->next = NULL;
         got[x]->cluster = c;
         if (c)
@@ -494,6 +499,7 @@ static void end_block(struct wg_block *b)
     struct wg_run *r = k->run;
     if (r->kc->observed)
         r->g->observer.block_end(r->g->observer.ctx, b->observed);
+    wg_traffic_end(b);
     b->gone = true;
     k->nresident--;
     k->blocks_done++;
@@ -575,6 +581,8 @@ static void *work(void *arg)
     bool more = true;
     uint64_t idle = 0;
     double since = 0;
+    if (k->index)
+        wg_traffic_wait(r);
     while (!__atomic_load_n(&r->stop, __ATOMIC_ACQUIRE)) {
         if (!k->blocks && more) {
             uint64_t n = take(r);
@@ -738,4 +746,5 @@ void wg_run_close(struct wg_run *r)
         close_worker(&r->workers[k]);
     free(r->workers);
     free(r->bb_len);
+    wg_traffic_close(r);
 }

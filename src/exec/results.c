@@ -1,6 +1,7 @@
 /* results.c - from the workers' counters to the launch's entry in the profile. */
 #include "exec/engine.h"
 #include "exec/machine.h"
+#include "exec/traffic.h"
 #include "exec/cfg.h"
 #include "exec/demangle.h"
 #include <string.h>
@@ -296,6 +297,53 @@ void wg_results_host(struct wg *g)
     wg_arena_free(&a);
 }
 
+static void fill_model(struct wg_launch_result *l, const struct wg *g, const struct wg_replay_result *m,
+                       const struct wg_run *r)
+{
+    if (!m)
+        return;
+    double *v = l->modelled, warps = m->sm_active_cycles * wg_run_sms(r);
+    const struct wg_traffic *t = &m->total;
+    l->has_model = true;
+    v[WG_MODELLED_FOLLOWED] = 1.0 / (1u << m->level);
+    v[WG_MODELLED_L1_LD] = (double)t->l1_ld;
+    v[WG_MODELLED_L1_LD_HIT] = (double)t->l1_ld_hit;
+    v[WG_MODELLED_L1_ST] = (double)t->l1_st;
+    v[WG_MODELLED_L1_ST_HIT] = (double)t->l1_st_hit;
+    v[WG_MODELLED_L1_LOCAL_LD] = (double)t->l1_local_ld;
+    v[WG_MODELLED_L1_LOCAL_LD_HIT] = (double)t->l1_local_ld_hit;
+    v[WG_MODELLED_L1_LOCAL_ST] = (double)t->l1_local_st;
+    v[WG_MODELLED_L1_LOCAL_ST_HIT] = (double)t->l1_local_st_hit;
+    v[WG_MODELLED_L2_READ] = (double)t->l2_read;
+    v[WG_MODELLED_L2_READ_HIT] = (double)t->l2_read_hit;
+    v[WG_MODELLED_L2_WRITE] = (double)t->l2_write;
+    v[WG_MODELLED_L2_ATOM] = (double)t->l2_atom;
+    v[WG_MODELLED_L2_RED] = (double)t->l2_red;
+    v[WG_MODELLED_L2_ATOMIC_HIT] = (double)t->l2_atomic_hit;
+    v[WG_MODELLED_FABRIC_READ] = (double)t->fabric_read;
+    v[WG_MODELLED_FABRIC_WRITE] = (double)t->fabric_write;
+    v[WG_MODELLED_FABRIC_ATOM] = (double)t->fabric_atom;
+    v[WG_MODELLED_DRAM_READ] = (double)t->dram_read;
+    v[WG_MODELLED_DRAM_WRITE] = (double)t->dram_write;
+    double launch = g->gpu->launch_ns > 0 ? g->gpu->launch_ns : 2000, band = g->gpu->launch_ns > 0 ? 0.3 : 0.5;
+    v[WG_MODELLED_DURATION] = launch + m->cycles * 1e3 / (g->gpu->clock_mhz > 0 ? g->gpu->clock_mhz : 1500);
+    v[WG_MODELLED_DURATION_LOW] = v[WG_MODELLED_DURATION] * (1 - band);
+    v[WG_MODELLED_DURATION_HIGH] = v[WG_MODELLED_DURATION] * (1 + band);
+    v[WG_MODELLED_CYCLES] = m->cycles;
+    v[WG_MODELLED_SM_ACTIVE] = m->sm_active_cycles;
+    v[WG_MODELLED_WARPS_ACTIVE] = warps > 0 ? m->warp_cycles / warps : 0;
+    v[WG_MODELLED_CLOCK] = g->gpu->clock_mhz;
+    v[WG_MODELLED_ISSUE_BUSY] = m->busy_issue;
+    v[WG_MODELLED_LSU_BUSY] = m->busy_lsu;
+    v[WG_MODELLED_PORT_BUSY] = m->busy_port;
+    v[WG_MODELLED_DRAM_BUSY] = m->busy_dram;
+    if (m->warp_cycles > 0) {
+        v[WG_MODELLED_STALL_MEMORY] = m->stall_memory / m->warp_cycles;
+        v[WG_MODELLED_STALL_BARRIER] = m->stall_barrier / m->warp_cycles;
+        v[WG_MODELLED_STALL_PIPE] = m->stall_pipe / m->warp_cycles;
+    }
+}
+
 enum wg_status wg_results_add(struct wg_run *r, struct wg_kernel *k, const struct wg_fault *f, enum wg_status s,
                               double seconds, bool one_worker)
 {
@@ -352,6 +400,7 @@ enum wg_status wg_results_add(struct wg_run *r, struct wg_kernel *k, const struc
         g->observer.launch_end(g->observer.ctx, put_finding, &sink);
     add_findings(&sink);
     t = sink.status;
+    fill_model(l, g, wg_traffic_finish(r), r);
     bool failed = a.failed;
     enum wg_status e = wg_profile_end_launch(&g->profile);
     wg_arena_free(&a);

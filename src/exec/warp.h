@@ -23,6 +23,8 @@
 struct wg_block;
 struct wg_cluster;
 struct wg_worker;
+struct wg_warp_trace;
+struct wg_trace_block;
 struct wg_code;
 
 /* Reconvergence stack of fast code. */
@@ -94,6 +96,7 @@ struct wg_warp {
     uint32_t cluster_parity;  /* per lane: of the phase in which it arrived at the cluster's barrier */
     struct wg_async *async;   /* cp.async copies on their way; NULL: none so far */
     uint64_t insts, turns;    /* what clock() is made of */
+    struct wg_warp_trace *trace; /* of traced code */
     struct wg_frame *root;    /* the kernel's own frame */
     uint16_t *tid[3];         /* per lane, general block shapes */
 } __attribute__((aligned(64)));
@@ -117,6 +120,8 @@ struct wg_block {
     uint32_t cluster_rank;
     struct wg_cluster *cluster; /* NULL: the kernel knows of none */
     void *observed; /* the observer's own */
+    struct wg_trace_block *trace; /* of traced code */
+    uint64_t passes0; /* shared-memory passes the worker had counted when the block began */
     struct wg_block *next;
 };
 
@@ -208,6 +213,7 @@ struct wg_kernel_code {
     struct wg_array *arrays; /* shared memory */
     uint32_t narrays;
     bool observed; /* tells an observer */
+    bool traced;   /* fills traces */
     bool affine_tid, counters, order_matters, uses_barrier, has_calls, uses_cluster;
     const struct wg_handler_set *handlers;
     struct wg_kernel_code *next;
@@ -229,6 +235,7 @@ struct wg_run {
     uint64_t param_addr;     /* parameters in device memory */
     uint32_t nworkers;
     struct wg_worker *workers;
+    struct wg_traffic_run *traffic; /* NULL: caches are not modelled */
     bool ran; /* the workers had their counters and ran */
     double last_progress;
     uint32_t *bb_len;        /* PTX instructions of each basic block */

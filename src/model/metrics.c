@@ -4,7 +4,7 @@
  * machine instructions; PER_SITE(a, b, ...) the whole part of a/b of each, summed; THREADS(op, op, type) thread
  * instructions of those operations on that type; OPS(op, op) requests of those operations; RATIO, PERCENT (no value when
  * divided by 0); LAUNCH, GPU, OCCUPANCY(field), LIMIT(id), CARVEOUT, CLUSTERS, BLOCKS, THREADS_PER_BLOCK, REGS;
- * ON_DEVICE(x) only when the device is known, KNOWN(x) only when the registers are known too.
+ * MODEL(row) of modelled.def, no value unless the models ran; ON_DEVICE(x) only when the device is known, KNOWN(x) only when the registers are known too.
  */
 #include "model/metrics.h"
 #include "model/occupancy.h"
@@ -154,6 +154,11 @@ static double limit(unsigned l) { return l == WG_NO_LIMIT ? INFINITY : (double)l
 #define BLOCKS e->blocks
 #define THREADS_PER_BLOCK e->threads
 #define REGS e->registers
+#define MODEL(id) (LAUNCH->has_model ? LAUNCH->modelled[WG_MODELLED_##id] : NAN)
+#define L2_ALL (MODEL(L2_READ) + MODEL(L2_WRITE) + MODEL(L2_ATOM) + MODEL(L2_RED))
+#define L2_HIT (MODEL(L2_READ_HIT) + MODEL(L2_WRITE) + MODEL(L2_ATOMIC_HIT))
+#define ACTIVE_SHARE ratio(MODEL(SM_ACTIVE) * 1000, MODEL(DURATION) * MODEL(CLOCK))
+#define MOST(a, b) fmax(a, b)
 #define ON_DEVICE(x) (e->gpu ? (double)(x) : NAN)
 #define KNOWN(x) (e->gpu && e->registers ? (double)(x) : NAN)
 

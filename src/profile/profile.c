@@ -18,12 +18,26 @@ static const char *const counter_units[] = {
 #undef WG_COUNTER
 };
 const char *const wg_profile_machines[] = {"none", "estimated", "ptxas"};
+static const char *const modelled_names[] = {
+#define WG_MODELLED(id, name, unit, text) name,
+#include <warpgrind/modelled.def>
+#undef WG_MODELLED
+};
+static const char *const modelled_units[] = {
+#define WG_MODELLED(id, name, unit, text) unit,
+#include <warpgrind/modelled.def>
+#undef WG_MODELLED
+};
 const char *const wg_profile_site_kinds[] = {"other", "load", "store", "atom", "red", "branch", "barrier", "async", "matrix"};
 const char *const wg_profile_site_spaces[] = {"none", "global", "shared", "local", "const", "param", "generic"};
 
 const char *wg_counter_name(enum wg_counter c) { return (unsigned)c < WG_C_COUNT ? counter_names[c] : ""; }
 
 const char *wg_counter_unit(enum wg_counter c) { return (unsigned)c < WG_C_COUNT ? counter_units[c] : ""; }
+
+const char *wg_modelled_name(enum wg_modelled m) { return (unsigned)m < WG_MODELLED_COUNT ? modelled_names[m] : ""; }
+
+const char *wg_modelled_unit(enum wg_modelled m) { return (unsigned)m < WG_MODELLED_COUNT ? modelled_units[m] : ""; }
 
 /* Length of the valid UTF-8 sequence at s, or 0. Refuses overlong forms, surrogates and values past U+10FFFF. */
 static size_t utf8_len(const unsigned char *s, size_t n)

@@ -226,6 +226,12 @@ static json_t *launch(const struct wg_launch_result *l, bool *ok)
     for (unsigned c = 0; c < WG_C_COUNT; c++)
         put_number(total, wg_counter_name(c), l->total[c], ok);
     put(o, "total", total, ok);
+    if (l->has_model) {
+        json_t *model = json_object();
+        for (unsigned m = 0; m < WG_MODELLED_COUNT; m++)
+            put(model, wg_modelled_name(m), json_real(isfinite(l->modelled[m]) ? l->modelled[m] : 0), ok);
+        put(o, "model", model, ok);
+    }
     put(o, "findings", findings(l->findings, l->nfindings, ok), ok);
     return o;
 }

@@ -367,6 +367,12 @@ static void launch(struct reader *r, const json_t *o, size_t index, const struct
     l->one_worker = get_bool(r, o, "one_worker");
     l->machine = (uint8_t)get_word(r, o, "machine", wg_profile_machines, WG_MACHINE_PTXAS + 1, WG_MACHINE_NONE, WG_MACHINE_NONE);
     l->merged_sites = get_number(r, o, "merged_sites", UINT64_MAX);
+    const json_t *model = json_object_get(o, "model");
+    if (model && !json_is_object(model))
+        bad(r, WG_CORRUPT, "\"model\" is no object");
+    l->has_model = model != NULL;
+    for (unsigned m = 0; model && m < WG_MODELLED_COUNT; m++) /* rows that the file's writer did not know stay 0 */
+        l->modelled[m] = json_number_value(json_object_get(model, wg_modelled_name(m)));
     l->uncounted = uncounted(r, o);
     sites(r, o, l, index, code, ncode);
     l->findings = findings(r, o, "findings", &l->nfindings);

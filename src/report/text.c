@@ -353,6 +353,52 @@ static void occupancy(struct wg_page *g, const struct wg_launch_result *l)
             wg_occupancy_waves(d, &o, blocks), wg_format_count(b, (uint64_t)d->sms * o.blocks));
 }
 
+/* What holds a launch back, in words: the busiest unit when it is busy, else what its warps wait for. */
+static const char *limiter(const double *m)
+{
+    static const struct { enum wg_modelled row; const char *text; } units[] = {
+        {WG_MODELLED_DRAM_BUSY, "memory bandwidth"},
+        {WG_MODELLED_PORT_BUSY, "the way to the L2"},
+        {WG_MODELLED_LSU_BUSY, "the load/store units, shared memory included"},
+        {WG_MODELLED_ISSUE_BUSY, "instruction issue"},
+    }, waits[] = {
+        {WG_MODELLED_STALL_MEMORY, "the latency of loads"},
+        {WG_MODELLED_STALL_BARRIER, "barriers"},
+        {WG_MODELLED_STALL_PIPE, "busy units"},
+    };
+    unsigned u = 0, w = 0;
+    for (unsigned k = 1; k < sizeof units / sizeof *units; k++)
+        u = m[units[k].row] > m[units[u].row] ? k : u;
+    for (unsigned k = 1; k < sizeof waits / sizeof *waits; k++)
+        w = m[waits[k].row] > m[waits[w].row] ? k : w;
+    if (m[WG_MODELLED_DURATION] > 2 * m[WG_MODELLED_CYCLES] * 1e3 / m[WG_MODELLED_CLOCK])
+        return "the launch itself";
+    if (m[units[u].row] > 0.6)
+        return units[u].text;
+    return m[waits[w].row] > 0.3 ? waits[w].text : "the latency of instructions";
+}
+
+/* What the models of caches and time say. */
+static void model(struct wg_page *g, const struct wg_launch_result *l)
+{
+    const double *m = l->modelled;
+    char a[WG_NUMBER_BYTES], b[WG_NUMBER_BYTES];
+    if (!l->has_model || !(m[WG_MODELLED_CLOCK] > 0))
+        return;
+    row(g, WG_INK_PLAIN, "time", "estimated", "%13.2f us, from %.2f to %.2f; held back by %s", m[WG_MODELLED_DURATION] / 1e3,
+        m[WG_MODELLED_DURATION_LOW] / 1e3, m[WG_MODELLED_DURATION_HIGH] / 1e3, limiter(m));
+    if (m[WG_MODELLED_L1_LD] > 0)
+        row(g, WG_INK_PLAIN, "L1", "modelled", "%13.1f %% of the sectors loaded are there",
+            100 * m[WG_MODELLED_L1_LD_HIT] / m[WG_MODELLED_L1_LD]);
+    double l2 = m[WG_MODELLED_L2_READ] + m[WG_MODELLED_L2_WRITE] + m[WG_MODELLED_L2_ATOM] + m[WG_MODELLED_L2_RED];
+    row(g, WG_INK_PLAIN, "L2", "modelled", "%13s sectors asked for", wg_format_count(a, (uint64_t)l2));
+    row(g, WG_INK_PLAIN, "memory", "modelled", "%13s bytes read, %s written", wg_format_count(a, (uint64_t)m[WG_MODELLED_DRAM_READ]),
+        wg_format_count(b, (uint64_t)m[WG_MODELLED_DRAM_WRITE]));
+    if (m[WG_MODELLED_FOLLOWED] < 1)
+        row(g, WG_INK_DIM, "note", NULL, "caches and time follow one line in %.0f; --sample all follows every one",
+            1 / m[WG_MODELLED_FOLLOWED]);
+}
+
 static void numbers(struct wg_page *g, const struct wg_group *v)
 {
     const struct wg_launch_result *l = v->first;
@@ -376,6 +422,7 @@ static void numbers(struct wg_page *g, const struct wg_group *v)
         row(g, WG_INK_PLAIN, "local memory", "exact", "%13s bytes a thread", wg_format_count(a, l->local_bytes));
     registers(g, l);
     occupancy(g, l);
+    model(g, l);
 }
 
 static void notes(struct wg_page *g, const struct wg_group *v)

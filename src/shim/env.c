@@ -116,7 +116,9 @@ enum wg_status wg_env_options(const struct wg_env *e, struct wg_options *o, char
 {
     *o = (struct wg_options){.size = sizeof *o, .device = e->device, .jobs = (unsigned)e->jobs,
                              .no_counters = e->no_counters, .as_written = e->as_written, .ptxas = e->ptxas,
-                             .any_block_order = e->any_block_order, .seed = e->seed, .stored = e->stored, .memory = e->memory};
+                             .models = e->models, .keep_caches = e->keep_caches,
+                             .sample_level = (unsigned)e->sample_level, .any_block_order = e->any_block_order,
+                             .seed = e->seed, .stored = e->stored, .memory = e->memory};
     static const char *const schedules[] = {"round-robin", "random", "adversarial"};
     static const char *const tools[] = {"memcheck", "racecheck", "initcheck", "synccheck"};
     bool found = !e->schedule;
