@@ -243,6 +243,8 @@ void wg_matrix_float(struct wg_matrix_acc *d, const struct wg_matrix_raw *a, con
                 uint32_t was = c->v[row][8 * tile + j];
                 if (r->fp8)
                     now[j] = word(as_f32(now[j]) + (r->tc == WG_T_F16 ? wg_f16_to_f32((uint16_t)was) : as_f32(was)));
+                if (r->td != WG_T_F16 && r->fraction < 23 && (now[j] & 0x7f800000) != 0x7f800000)
+                    now[j] &= UINT32_MAX << (23 - r->fraction);
                 if (r->td == WG_T_F16) {
                     now[j] = wg_f32_to_f16(as_f32(now[j]));
                     now[j] = now[j] == 0x8000 ? 0 : now[j]; /* what rounds to nothing is positive */

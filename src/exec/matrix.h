@@ -17,9 +17,10 @@ struct wg_matrix_acc { uint32_t v[32][32]; };
  * Volta's m8n8k4 of f16 follows the same rule here; an H200, which has no such unit, differs in the last bits.
  * 8.x: fraction 24, runs of 8 (tf32: 4); 7.x: fraction 23, runs of 4: after published studies of those parts (Fasi et al.,
  * PeerJ Computer Science 7:e330, 2021; Li et al., arXiv 2403.00232, 2024; Khattak and Mikaitis, arXiv 2512.07004, 2025),
- * not checked here on such a part. wgmma: as mma of 9.0, but fp8, of which the DeepSeek-V3 report (arXiv 2412.19437) says
- * that about 14 bits are kept: fraction 13, one run of 32; not checked here (tools/hopper says what hardware gives). f64 is a chain of fused multiply-adds in rising k. Integers
- * are exact and wrap, or saturate at the end. */
+ * not checked here on such a part. wgmma: as mma of 9.0, but fp8: fraction 13,
+ * one run of 32, and of an f32 result 13 fraction bits are kept; tests/ops/data/wgmma_h200.txt agrees bit by bit, but for
+ * the last bits of f16 summed in f16, which are not understood. f64 is a chain of fused multiply-adds in
+ * rising k. Integers are exact and wrap, or saturate at the end. */
 struct wg_matrix_rule {
     uint8_t ta, tb, tc, td;
     uint8_t fraction, run;
