@@ -13,7 +13,7 @@ enum {
 
 struct l1_set {
     uint32_t tag[L1_WAYS], stamp[L1_WAYS]; /* tag 0: empty */
-    uint8_t valid[L1_WAYS], dirty[L1_WAYS]; /* dirty: local memory only */
+    uint8_t valid[L1_WAYS];
     uint32_t epoch, clock;
 };
 struct l2_set {
@@ -202,15 +202,14 @@ static enum wg_cache_level l2_read(struct wg_caches *c, unsigned part, uint32_t 
     return level;
 }
 
-/* The way that holds the line in an L1, made if need be; local memory written before goes to the L2. */
-static unsigned l1_way(struct wg_caches *c, struct l1_set *s, uint32_t tag, struct wg_traffic *t)
+/* The way that holds the line in an L1, made if need be. */
+static unsigned l1_way(struct wg_caches *c, struct l1_set *s, uint32_t tag)
 {
     int w = find(s->tag, c->l1_ways, tag);
     if (w < 0) {
         w = (int)oldest(s->stamp, c->l1_ways);
-        t->l2_write += bits(s->dirty[w]);
         s->tag[w] = tag;
-        s->valid[w] = s->dirty[w] = 0;
+        s->valid[w] = 0;
     }
     s->stamp[w] = ++s->clock;
     return (unsigned)w;
@@ -224,7 +223,7 @@ enum wg_cache_level wg_cache_load(struct wg_caches *c, unsigned sm, uint64_t tim
     *ready = 0;
     if (!(flags & WG_TRACE_BYPASS)) {
         struct l1_set *s = l1_set(c, sm, h);
-        unsigned w = l1_way(c, s, tag, t);
+        unsigned w = l1_way(c, s, tag);
         miss = sectors & ~s->valid[w];
         s->valid[w] |= (uint8_t)sectors;
     }
@@ -295,18 +294,17 @@ void wg_cache_store(struct wg_caches *c, unsigned sm, uint64_t line, unsigned se
     struct l1_set *s = l1_set(c, sm, h);
     int w = find(s->tag, c->l1_ways, tag);
     unsigned n = bits(sectors), hit = w >= 0 ? n : 0;
-    if (flags & WG_TRACE_LOCAL) { /* nobody else reads it: it stays until it is pushed out */
-        unsigned v = l1_way(c, s, tag, t);
+    if (flags & WG_TRACE_LOCAL) { /* kept, for it is read again, and written through like any other */
+        unsigned v = l1_way(c, s, tag);
         s->valid[v] |= (uint8_t)sectors;
-        s->dirty[v] |= (uint8_t)sectors;
         t->l1_local_st += n;
         t->l1_local_st_hit += hit;
-        return;
+    } else {
+        if (w >= 0)
+            s->stamp[w] = ++s->clock;
+        t->l1_st += n;
+        t->l1_st_hit += hit;
     }
-    if (w >= 0)
-        s->stamp[w] = ++s->clock;
-    t->l1_st += n;
-    t->l1_st_hit += hit;
     t->l2_write += n;
     t->l2_write_hit += n;
     unsigned part = part_of(c, sm);

@@ -3,7 +3,7 @@
  * What is modelled, and where it was seen (an H200, Nsight Compute 2025.3; tests/models/data/traffic.csv):
  *   L1    one per SM: unified memory less the carve-out, 128-byte lines of four 32-byte sectors, least recently used; a
  *         load that misses fetches its missing sectors; stores write through, update a line that is there, fetch nothing;
- *         local memory is written back only when it is pushed out
+ *         local memory too, but what is written there stays
  *   path  SMs that share a path to the L2 share a read that is on its way: one request goes on for all of them
  *   L2    one part per memory partition: a line has a home part by a hash of its address; the other part keeps a copy of
  *         what its own SMs read; write-back; stores to it fetch nothing until a partly written sector is evicted;
