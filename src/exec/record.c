@@ -28,6 +28,8 @@ static void put(struct wg_warp *w, uint32_t site, unsigned kind, unsigned flags,
     uint32_t mask = (1u << w->blk->trace->level) - 1;
     unsigned sectors = 0, kept = 0, extra = 0, passes = 0;
     uint8_t bank[16] = {0};
+    /* lines count from the start of device memory: where the host put that may differ from run to run */
+    uint64_t origin = flags & WG_TRACE_LOCAL ? 0 : w->lo >> 7;
     uint64_t out[2 * 64];
     for (unsigned k = 0; k < n; k++) {
         unsigned sec = 0, whole = 0;
@@ -43,10 +45,11 @@ static void put(struct wg_warp *w, uint32_t site, unsigned kind, unsigned flags,
             unsigned b = (unsigned)__builtin_ctz(pair) / 2;
             passes = ++bank[b] > passes ? bank[b] : passes;
         }
-        if (mask && (wg_trace_hash(l[k].number) & mask))
+        uint64_t number = l[k].number - origin;
+        if (mask && (wg_trace_hash(number) & mask))
             continue;
         bool partly = kind == WG_TRACE_STORE && bytes_known && whole != sec;
-        out[kept + extra] = wg_trace_line(l[k].number, sec, whole, partly);
+        out[kept + extra] = wg_trace_line(number, sec, whole, partly);
         if (partly)
             out[kept + ++extra] = l[k].words;
         kept++;

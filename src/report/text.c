@@ -385,14 +385,14 @@ static void model(struct wg_page *g, const struct wg_launch_result *l)
     char a[WG_NUMBER_BYTES], b[WG_NUMBER_BYTES];
     if (!l->has_model || !(m[WG_MODELLED_CLOCK] > 0))
         return;
-    row(g, WG_INK_PLAIN, "time", "estimated", "%13.2f us a launch, from %.2f to %.2f; held back by %s", m[WG_MODELLED_DURATION] / 1e3,
+    row(g, WG_INK_PLAIN, "time", "estimated", "%13.2f us, from %.2f to %.2f; held back by %s", m[WG_MODELLED_DURATION] / 1e3,
         m[WG_MODELLED_DURATION_LOW] / 1e3, m[WG_MODELLED_DURATION_HIGH] / 1e3, limiter(m));
     if (m[WG_MODELLED_L1_LD] > 0)
         row(g, WG_INK_PLAIN, "L1", "modelled", "%13.1f %% of the sectors loaded are there",
             100 * m[WG_MODELLED_L1_LD_HIT] / m[WG_MODELLED_L1_LD]);
     double l2 = m[WG_MODELLED_L2_READ] + m[WG_MODELLED_L2_WRITE] + m[WG_MODELLED_L2_ATOM] + m[WG_MODELLED_L2_RED];
-    row(g, WG_INK_PLAIN, "L2", "modelled", "%13s sectors asked for in a launch", wg_format_count(a, (uint64_t)l2));
-    row(g, WG_INK_PLAIN, "memory", "modelled", "%13s bytes read in a launch, %s written", wg_format_count(a, (uint64_t)m[WG_MODELLED_DRAM_READ]),
+    row(g, WG_INK_PLAIN, "L2", "modelled", "%13s sectors asked for", wg_format_count(a, (uint64_t)l2));
+    row(g, WG_INK_PLAIN, "memory", "modelled", "%13s bytes read, %s written", wg_format_count(a, (uint64_t)m[WG_MODELLED_DRAM_READ]),
         wg_format_count(b, (uint64_t)m[WG_MODELLED_DRAM_WRITE]));
     if (m[WG_MODELLED_FOLLOWED] < 1)
         row(g, WG_INK_DIM, "note", NULL, "caches and time follow one line in %.0f; --sample all follows every one",
