@@ -1,5 +1,5 @@
 /* main.c - the warpgrind program: finds the command, parses its options, runs it. */
-#include "cli/cli.h"
+#include "cli/letters.h"
 #include "cli/help.h"
 #include "report/escape.h"
 #include <limits.h>
@@ -8,17 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define P WG_CLI_P
-#define X WG_CLI_X
-#define R WG_CLI_R
-#define N WG_CLI_N
-#define F WG_CLI_F
-#define C WG_CLI_C
-#define H WG_CLI_H
-#define G WG_CLI_G
-#define L WG_CLI_L
-#define A WG_CLI_A
-#define M WG_CLI_M
 const struct wg_command wg_command_table[] = {
 #define WG_COMMAND(name, letter, usage, help) {#name, usage, help, letter, wg_cmd_##name, NULL},
 #define WG_CALCULATOR(name, help) {#name, #name " ...", help, N, NULL, wg_cmd_##name},

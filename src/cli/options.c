@@ -1,22 +1,11 @@
 /* options.c - the command-line parser, driven by options.def. */
-#include "cli/cli.h"
+#include "cli/letters.h"
 #include "cli/options.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define D WG_CLI_D
-#define P WG_CLI_P
-#define X WG_CLI_X
-#define R WG_CLI_R
-#define F WG_CLI_F
-#define C WG_CLI_C
-#define H WG_CLI_H
-#define G WG_CLI_G
-#define L WG_CLI_L
-#define A WG_CLI_A
-#define M WG_CLI_M
 #define HAS_FLAG(field) 0
 #define HAS_TEXT(field) 0
 #define HAS_MANY(field) 0

@@ -1,4 +1,5 @@
 /* xlane.c - operations across the lanes of a warp: shuffles, votes, match, redux. */
+#include "exec/async.h"
 #include "exec/handlers.h"
 #include "exec/lanes.h"
 
@@ -14,15 +15,8 @@ WG_INLINE uint32_t all_members(const uint32_t *members, uint32_t on)
 /* Lanes named in a .sync mask must be here before anyone goes on. The mask is a (V32), or S when flag. */
 #define SYNC_LANES(slot, is_scalar)                                                                                    \
     do {                                                                                                               \
-        uint32_t need_ = is_scalar ? *(uint32_t *)(R + (slot)) : all_members(WG_VEC(uint32_t, slot), on);              \
-        if (__builtin_expect(need_ & w->live & ~w->mask, 0)) {                                                         \
-            const struct wg_inst *next_;                                                                               \
-            if (!w->wide)                                                                                              \
-                return wg_deopt(w, i);                                                                                 \
-            if (!wg_wide_wait(w, i, need_, false, &next_))                                                             \
-                return next_;                                                                                          \
-            on = WG_ON;                                                                                                \
-        }                                                                                                              \
+        uint32_t members_ = is_scalar ? *(uint32_t *)(R + (slot)) : all_members(WG_VEC(uint32_t, slot), on);           \
+        WG_TOGETHER(members_);                                                                                         \
     } while (0)
 
 /* Which form the slots of a handler have: bits of i->k2. */
