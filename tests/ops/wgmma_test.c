@@ -227,6 +227,7 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "--bits")) {
         for (unsigned k = 0; k < sizeof types / sizeof *types; k++)
             bits(g, mem, &types[k]);
+        wg_close(g);
         return 0;
     }
     for (unsigned k = 0; k < sizeof types / sizeof *types; k++)
