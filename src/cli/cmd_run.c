@@ -1,4 +1,5 @@
 /* cmd_run.c - launches one kernel of a PTX file with arguments from the command line. */
+#include "base/ending.h"
 #include "cli/args.h"
 #include "cli/cli.h"
 #include "report/progress.h"
@@ -11,11 +12,15 @@
 
 /* A signal handler can reach nothing else. */
 static volatile int cancelled;
+static struct wg_ending ending;
 
 static void on_interrupt(int sig)
 {
     cancelled = 1;
-    signal(sig, SIG_DFL); /* the second one ends it at once */
+    if (!wg_ending_insists(&ending))
+        return;
+    signal(sig, SIG_DFL);
+    raise(sig);
 }
 
 static void progress(void *ctx, uint64_t done, uint64_t all, uint64_t warp_insts)
@@ -159,10 +164,17 @@ static int launch(struct job *j)
     memcpy(cfg.grid, j->grid, sizeof cfg.grid);
     memcpy(cfg.block, j->block, sizeof cfg.block);
     cfg.args = args;
-    struct sigaction sa = {.sa_handler = on_interrupt}, old;
-    sigaction(SIGINT, &sa, &old);
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    enum { NSIGNALS = sizeof signals / sizeof *signals };
+    struct sigaction sa = {.sa_handler = on_interrupt}, old[NSIGNALS];
+    for (int i = 0; i < NSIGNALS; i++) {
+        sigaction(signals[i], NULL, &old[i]);
+        if (old[i].sa_handler != SIG_IGN) /* nohup's choice stays */
+            sigaction(signals[i], &sa, NULL);
+    }
     enum wg_status s = wg_launch(j->g, j->kernel, &cfg);
-    sigaction(SIGINT, &old, NULL);
+    for (int i = 0; i < NSIGNALS; i++)
+        sigaction(signals[i], &old[i], NULL);
     wg_progress_erase(&j->line);
     free(args);
     if (s == WG_OK)

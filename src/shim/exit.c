@@ -2,6 +2,7 @@
  *
  * A signal handler can hardly do anything itself, so it wakes a thread that waits for nothing else. That thread takes
  * the lock, which a cancelled launch soon gives up, writes the profile, and lets the signal take its course. */
+#include "base/ending.h"
 #include "shim/state.h"
 #include <errno.h>
 #include <poll.h>
@@ -17,6 +18,7 @@ static struct {
     struct wg_shim *shim; /* NULL: nothing to write */
     int wake[2], done[2]; /* pipes: signal number to the thread; one byte back */
     bool watching;
+    struct wg_ending ending;
 } way_out;
 
 /* The command line, for the profile's head; "" when it cannot be read. */
@@ -81,8 +83,9 @@ static void on_signal(int sig)
         }
         raise(sig);
     } else {
+        const bool first = !s->dying;
         s->dying = 1;
-        if (write(way_out.wake[1], &b, 1) != 1) {
+        if (wg_ending_insists(&way_out.ending) || (first && write(way_out.wake[1], &b, 1) != 1)) {
             signal(sig, SIG_DFL);
             raise(sig);
         }
@@ -128,8 +131,10 @@ void wg_shim_watch_exit(struct wg_shim *s)
         return;
     pthread_detach(t);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++) {
-        struct sigaction now, ours = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART};
+        struct sigaction now, ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
         sigemptyset(&ours.sa_mask);
+        if (is_crash(watched[i]))
+            ours.sa_flags |= SA_RESETHAND;
         /* What the program or its parent chose (nohup, a handler of its own) stays. */
         if (sigaction(watched[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
             sigaction(watched[i], &ours, NULL);

@@ -1,9 +1,11 @@
 """The command line: what is understood, what is refused and how, exit codes, the texts made from the tables."""
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 WARPGRIND, DATA = map(os.path.abspath, sys.argv[1:3])
@@ -79,6 +81,36 @@ class Options(unittest.TestCase):
 
 
 class Help(unittest.TestCase):
+    def test_a_launch_told_to_end_still_reports(self):
+        """As timeout(1) tells: twice in a row."""
+        with open(os.path.join(DIR, "spin.ptx"), "w") as f:
+            f.write(""".version 7.0
+.target sm_80
+.address_size 64
+.visible .entry spin(.param .u64 p) {
+    .reg .b64 %a; .reg .b32 %v;
+    ld.param.u64 %a, [p];
+    mov.u32 %v, 0;
+loop:
+    add.u32 %v, %v, 1;
+    st.volatile.global.u32 [%a], %v;
+    bra loop;
+}
+""")
+        p = subprocess.Popen([WARPGRIND, "run", os.path.join(DIR, "spin.ptx"), "--grid", "1", "--block", "32", "--arg",
+                              "zeros:u32:1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while True: # until it has started to run
+            with open(f"/proc/{p.pid}/status") as f:
+                caught = [line.split()[1] for line in f if line.startswith("SigCgt")][0]
+            if int(caught, 16) >> (signal.SIGTERM - 1) & 1:
+                break
+            time.sleep(0.01)
+        p.terminate()
+        p.terminate()
+        out, err = p.communicate(timeout=30)
+        self.assertEqual((p.returncode, out), (130, ""), err)
+        self.assertIn("0 of 1 blocks were done", err)
+
     def test_help_fits_a_screen(self):
         code, out, err = run("--help")
         self.assertEqual((code, err), (0, ""))

@@ -21,8 +21,8 @@ class Exit(unittest.TestCase):
                 env["WARPGRIND_OPTIONS"] = options.replace("PATH", path)
             p = subprocess.Popen([PROGRAM, how], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             out = p.stdout.readline() if send else ""
-            if send:
-                p.send_signal(send)
+            for sig in [send] if isinstance(send, int) else send or []:
+                p.send_signal(sig)
             rest, err = p.communicate(timeout=20)
             files = {f.name: f.read_text() for f in pathlib.Path(where).iterdir()}
             return p.returncode, out + rest, err, files
@@ -53,6 +53,11 @@ class Exit(unittest.TestCase):
 
     def test_terminate(self):
         self.check("interrupt", -signal.SIGTERM, send=signal.SIGTERM)
+
+    def test_a_signal_delivered_more_than_once(self):
+        """As timeout(1) does: to the program, to its group, and passed on by its parent."""
+        self.check("interrupt", -signal.SIGTERM, send=[signal.SIGTERM] * 3)
+        self.check("launch", -signal.SIGTERM, launches=3, send=[signal.SIGTERM, signal.SIGHUP, signal.SIGTERM])
 
     def test_interrupt_inside_a_launch(self):
         self.check("launch", -signal.SIGINT, launches=3, send=signal.SIGINT)
