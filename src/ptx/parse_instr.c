@@ -243,6 +243,27 @@ static bool offsets(struct wg_parser *p, struct wg_operand *o, bool regs)
     return true;
 }
 
+/* array[constant] after the array's name: the element's address, or in a memory access the element itself. The index
+ * counts elements (ptxas 13.0: `mov.u64 %rd, a[3]` of .b64 adds 24). */
+static bool element(struct wg_parser *p, const struct wg_instr *in, struct wg_operand *o)
+{
+    if (!wg_parse_is(p, '['))
+        return true;
+    wg_parse_next(p);
+    const char *at = p->lex.t.s;
+    struct wg_const c;
+    if (wg_parse_is(p, WG_TOK_IDENT) && !wg_parse_text_is(p, "WARP_SZ"))
+        return wg_parse_error(p, at, "an array's index is a constant here; index with a register by [address]");
+    if (!wg_expr_parse(p, &c))
+        return false;
+    if (c.is_float)
+        return wg_parse_error(p, at, "an array's index is an integer");
+    o->imm = (int64_t)((uint64_t)o->imm + (uint64_t)c.i * wg_type_bytes(o->sym->type));
+    if (in->op == WG_OP_LD || in->op == WG_OP_ST || in->op == WG_OP_ATOM || in->op == WG_OP_RED)
+        o->kind = WG_OPERAND_MEM;
+    return wg_parse_expect(p, ']', "']'");
+}
+
 static bool mem_operand(struct wg_parser *p, struct wg_instr *in, struct wg_operand *o, unsigned depth)
 {
     const char *open = p->lex.t.s;
@@ -360,7 +381,7 @@ static bool operand(struct wg_parser *p, struct wg_instr *in, struct wg_operand 
             return false;
         if (o->kind == WG_OPERAND_REG)
             return pair(p, in, o);
-        return o->kind != WG_OPERAND_SYMBOL || depth || offsets(p, o, false);
+        return o->kind != WG_OPERAND_SYMBOL || depth || (element(p, in, o) && offsets(p, o, false));
     case WG_TOK_DIR: case ',': case ';': case ')': case ']': case '}': case WG_TOK_EOF:
         return wg_parse_error(p, t->s, "an operand is expected here");
     default: return constant(p, o);

@@ -367,6 +367,26 @@ static void variables_and_initialisers(void **state)
     wg_ptx_free(m);
 }
 
+/* Scaled by the element's size, as ptxas does. */
+static void array_elements_by_name(void **state)
+{
+    (void)state;
+    struct wg_ptx_module *m = ptx_good(
+        PTX_HEAD ".global .u32 g[8]; .entry k() { .reg .b64 %rd<9>; .reg .b32 %r<9>; .shared .b64 s[8];\n"
+                 "mov.u64 %rd1, s[3]; mov.u64 %rd1, g[0]; ld.global.u32 %r1, g[2]; st.shared.u64 s[1+1], %rd1;\n"
+                 "mov.u64 %rd1, g[1]+2; }");
+    static const struct { unsigned operand, kind; int imm; } want[] = {
+        {1, WG_OPERAND_SYMBOL, 24}, {1, WG_OPERAND_SYMBOL, 0}, {1, WG_OPERAND_MEM, 8},
+        {0, WG_OPERAND_MEM, 16},    {1, WG_OPERAND_SYMBOL, 6},
+    };
+    for (unsigned k = 0; k < sizeof want / sizeof *want; k++) {
+        const struct wg_operand *o = &ptx_instr(m, k)->ops[want[k].operand];
+        assert_int_equal(o->kind, want[k].kind);
+        assert_int_equal(o->imm, want[k].imm);
+    }
+    wg_ptx_free(m);
+}
+
 static void addresses_of_all_forms(void **state)
 {
     (void)state;
@@ -460,6 +480,7 @@ int main(void)
         cmocka_unit_test(branch_tables_list_their_targets),
         cmocka_unit_test(variables_and_initialisers),
         cmocka_unit_test(addresses_of_all_forms),
+        cmocka_unit_test(array_elements_by_name),
         cmocka_unit_test(declarations_and_aliases_meet_their_definition),
         cmocka_unit_test(text_of_an_instruction_is_kept),
         cmocka_unit_test(debug_sections_and_pragmas_are_skipped),
