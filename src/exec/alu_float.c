@@ -1,6 +1,7 @@
 /* alu_float.c - handlers of the f32 and f64 rows. */
 #include "exec/alu_rows.h"
 #include "exec/alu_float.h"
+#include "exec/mem.h"
 
 /* mul.ftz and fma.ftz. Where the rounded result is tiny but not zero, or the least normal number, its exact value
  * decides whether it becomes zero, and a slow handler looks at it; else nothing is flushed. strides: bit k set when the
@@ -82,5 +83,6 @@
 static const struct wg_alu_row rows[] = {
 #include "exec/alu_float.def"
 };
+const wg_handler WG_ISA_NAME(wg_alu_fma_by_one)[2] = {fma_f32_SVV, fma_f32_VSV};
 extern const struct wg_alu_table WG_ISA_NAME(wg_alu_float);
 const struct wg_alu_table WG_ISA_NAME(wg_alu_float) = {rows, sizeof rows / sizeof *rows};

@@ -17,10 +17,11 @@ uint32_t wg_shared_offset(struct wg_decoder *d, const struct wg_symbol *s)
 }
 
 /* ---- functions ---- */
+/* See wg_emit.used. */
 static void used_reg(void *ctx, int32_t reg, bool write)
 {
-    (void)write;
-    ((uint8_t *)ctx)[reg] = 1;
+    uint8_t *used = (uint8_t *)ctx + reg;
+    *used = (uint8_t)((*used ? *used : 1) + (!write && *used < 4));
 }
 
 static bool is_call_var(const struct wg_symbol *s) { return s->space == WG_SPACE_PARAM && s->kind != WG_SYMBOL_FUNC; }
@@ -226,6 +227,7 @@ static void link(struct wg_emit *e)
         if ((i->fn == h->basic[WG_H_BRA_DIV] || i->fn == h->basic[WG_H_BRX]) && i->e)
             i->e = (uint32_t)((int32_t)e->at[i->e - 1] - (int32_t)k);
     }
+    h->fuse(e->insts, e->n);
 }
 
 static bool emit_function(struct wg_decoder *d, struct wg_unit *u)
@@ -244,6 +246,7 @@ static bool emit_function(struct wg_decoder *d, struct wg_unit *u)
         if (!e.mix || !e.use || !wg_mix_analyse(f, &u->cfg, u->merge, &d->scratch, e.mix, e.use))
             return false;
     }
+    e.used = used;
     e.vars = wg_arena_alloc(&d->scratch, (f->nparams + f->nrets + f->nlocals + 1) * sizeof *e.vars);
     e.consts = wg_arena_grow(&d->scratch, NULL, CONST_FIRST, &e.consts_cap, sizeof *e.consts);
     if (d->scratch.failed || !wg_share_slots(f, &u->cfg, &u->cls, &d->scratch, like))

@@ -60,6 +60,7 @@ struct wg_emit { /* emission of one function in one mode */
     uint32_t nvars;
     uint8_t *shadow;           /* per register: its wide slot holds its expansion since this point of the block */
     struct wg_mix *mix;        /* per basic block, traced code only */
+    const uint8_t *used;       /* per register: 0, or 1 and the number of instructions that read it, 4 for more */
     uint8_t *use;              /* per instruction, traced code only: see mix.h */
     int32_t *array;            /* per register: the shared array it points into, -1: not known; NULL: not observed */
     bool failed;

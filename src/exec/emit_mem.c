@@ -1,6 +1,7 @@
 /* emit_mem.c - decoding of loads, stores, atomics, parameter accesses and cross-lane operations. */
 #include "exec/async.h"
 #include "exec/emit.h"
+#include "model/banks.h"
 #include "model/trace.h"
 #include "ptx/merge.h"
 #include <string.h>
@@ -284,9 +285,13 @@ static void merge(struct wg_emit *e, struct wg_mem_desc *d)
         d->wide = m->bytes;
         d->position = m->position;
         d->again = m->again;
+        if (d->scalar && d->space == WG_SITE_SHARED) {
+            struct wg_banks x;
+            wg_banks_affine_of(WG_BANKS_LOAD, 0, 0, UINT32_MAX, d->wide, &x);
+            d->same = (uint8_t)((x.wavefronts == x.ideal ? x.wavefronts : 0) << (d->again != 0));
+        }
     }
 }
-
 
 /* Emits what writes the access d into the trace. Call when d says what the machine code accesses. */
 static void record(struct wg_emit *e, const struct wg_mem_desc *d, uint32_t a, int32_t disp, enum wg_trace_kind kind)
@@ -374,6 +379,7 @@ static void load(struct wg_emit *e)
     i->a = a;
     i->f = (uint32_t)disp;
     i->d = d->val[0];
+    i->e = direct && n == 1 && element(&in->ops[0], 0)->reg >= 0 && e->used[element(&in->ops[0], 0)->reg] == 2;
     if (!direct)
         for (uint32_t k = 0; k < n; k++)
             if (to[k].off)

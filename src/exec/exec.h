@@ -31,7 +31,8 @@ struct wg_inst { /* one host cache line */
     wg_handler fn;
     uint32_t d;            /* destination */
     uint32_t a, b, c, f;   /* first to fourth source */
-    uint32_t e;            /* second destination (d|p), or the carry predicate of .cc, addc, subc, madc */
+    uint32_t e;            /* second destination (d|p), or the carry predicate of .cc, addc, subc, madc; of loads: whether
+                            * one instruction alone reads what is loaded */
     union {
         int64_t imm;
         const void *p;

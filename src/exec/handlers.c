@@ -1,6 +1,7 @@
 /* handlers.c - the named handlers of this ISA level as one table; compiled once per level. */
 #include "exec/handlers.h"
 #include "exec/lanes.h"
+#include "exec/mem.h"
 
 #define WG_HANDLER_ROW(id, fn)                                                                                         \
     const struct wg_inst *WG_ISA_NAME(wg_h_##fn)(struct wg_warp * w, const struct wg_inst *i, char *R);
@@ -17,5 +18,6 @@ const struct wg_handler_set WG_ISA_NAME(wg_handler_set) = {
 #undef WG_HANDLER_ROW
     },
     .mem = WG_ISA_NAME(wg_mem_select),
+    .fuse = WG_ISA_NAME(wg_mem_fuse),
     .barrier_recheck = WG_ISA_NAME(wg_barrier_recheck),
 };

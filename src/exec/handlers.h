@@ -32,6 +32,7 @@ struct wg_mem_desc {
     uint8_t wide;       /* loads and stores: bytes of the access ptxas makes of this one and others; 0: its own */
     int8_t position;    /* that access begins so many bytes before this one's address */
     uint8_t again;      /* a second one of that width begins so many bytes later; 0: none */
+    uint8_t same;       /* uniform shared loads that are wide: wavefronts when all lanes are on, none of them extra */
     uint32_t val[8];    /* slots; 0: sink */
     uint32_t b, c;      /* atomics: operand slots (V) */
     uint32_t vb[8];     /* vector atomics: operand slots */
@@ -65,6 +66,7 @@ struct wg_handler_set {
     const char *isa;
     wg_handler basic[WG_H_COUNT_];
     wg_handler (*mem)(const struct wg_mem_desc *d);
+    void (*fuse)(struct wg_inst *insts, uint32_t n); /* after everything else: see mem_full.c */
     bool (*barrier_recheck)(struct wg_block *b); /* after lanes exited: releases what nobody else will reach */
 };
 const struct wg_handler_set *wg_handlers_best(void);

@@ -3,6 +3,7 @@
 #include "exec/async.h"
 #include "exec/cluster.h"
 #include "exec/lanes.h"
+#include "exec/mem.h"
 #include "exec/memo.h"
 #include "exec/worst.h"
 
@@ -393,7 +394,9 @@ WG_INLINE const struct wg_inst *ld_s(struct wg_warp *w, const struct wg_inst *i,
         if (__builtin_expect(a + bytes > w->blk->shared_bytes || (a & (bytes - 1)), 0))
             return slow(w, i, R);
         p = w->blk->shared + a;
-        if (counted && d->wide)
+        if (counted && d->same && on == ~0u)
+            wg_count_same(w, i);
+        else if (counted && d->wide)
             count_joined(w, i, a, 0, on, true);
         else if (counted)
             count_shared_affine(w, i, (uint32_t)a, 0, on, bytes, false);
@@ -607,84 +610,17 @@ ACCESS_V(st_v_s4c, uint32_t, true, true, true)
 ACCESS_V(st_v_s8, uint64_t, true, false, true)
 ACCESS_V(st_v_s8c, uint64_t, true, true, true)
 
-/* ---- the commonest of all: unguarded, every lane on, neighbours or one place, aligned. Whatever else it turns out to
- * be goes to the handler above. One counter tells it all: see wg_site_count. ---- */
-#define FULL_A(name, rest, T, is_shared, counted, store)                                                               \
-    WG_HANDLER(name)                                                                                                   \
-    {                                                                                                                  \
-        const uint32_t total = 32 * sizeof(T);                                                                         \
-        uint64_t base = *(const uint64_t *)(R + i->a) + (uint64_t)(int64_t)(int32_t)i->f;                              \
-        bool ok = w->mask == ~0u && *(const int64_t *)(R + i->a + 8) == (int64_t)sizeof(T);                            \
-        char *m;                                                                                                       \
-        if (is_shared) {                                                                                               \
-            ok = ok && base + total <= w->shared_bytes && !(base & (sizeof(T) - 1));                                   \
-            m = w->shared + base;                                                                                      \
-        } else {                                                                                                       \
-            ok = ok && base >= w->lo && base <= w->hi - total && !(base & 127);                                        \
-            m = (char *)base;                                                                                          \
-        }                                                                                                              \
-        if (__builtin_expect(!ok, 0))                                                                                  \
-            return rest(w, i, R);                                                                                      \
-        if (counted)                                                                                                   \
-            w->site[i->site].full++;                                                                                   \
-        if (store) {                                                                                                   \
-            memcpy(m, WG_VEC(T, i->d), 32 * sizeof(T));                                                                \
-            w->wk->changes++;                                                                                          \
-        } else {                                                                                                       \
-            memcpy(WG_VEC(T, i->d), m, 32 * sizeof(T));                                                                \
-        }                                                                                                              \
-        WG_NEXT;                                                                                                       \
-    }
-#define FULL_S(name, rest, is_shared, counted)                                                                         \
-    WG_HANDLER(name)                                                                                                   \
-    {                                                                                                                  \
-        uint64_t a = *(const uint64_t *)(R + i->a) + (uint64_t)(int64_t)(int32_t)i->f;                                 \
-        bool ok = w->mask == ~0u && !(a & 3);                                                                          \
-        const char *m;                                                                                                 \
-        if (is_shared) {                                                                                               \
-            ok = ok && a + 4 <= w->shared_bytes;                                                                       \
-            m = w->shared + a;                                                                                         \
-        } else {                                                                                                       \
-            ok = ok && a >= w->lo && a <= w->hi - 4;                                                                   \
-            m = (const char *)a;                                                                                       \
-        }                                                                                                              \
-        if (__builtin_expect(!ok, 0))                                                                                  \
-            return rest(w, i, R);                                                                                      \
-        if (counted)                                                                                                   \
-            w->site[i->site].same++;                                                                                   \
-        *(uint64_t *)(R + i->d) = *(const uint32_t *)m;                                                                \
-        WG_NEXT;                                                                                                       \
-    }
-FULL_A(full_ld_g4, ld_a_g4, uint32_t, false, false, false)
-FULL_A(full_ld_g4c, ld_a_g4c, uint32_t, false, true, false)
-FULL_A(full_ld_g8, ld_a_g8, uint64_t, false, false, false)
-FULL_A(full_ld_g8c, ld_a_g8c, uint64_t, false, true, false)
-FULL_A(full_ld_s4, ld_a_s4, uint32_t, true, false, false)
-FULL_A(full_ld_s4c, ld_a_s4c, uint32_t, true, true, false)
-FULL_A(full_st_g4, st_a_g4, uint32_t, false, false, true)
-FULL_A(full_st_g4c, st_a_g4c, uint32_t, false, true, true)
-FULL_A(full_st_g8, st_a_g8, uint64_t, false, false, true)
-FULL_A(full_st_g8c, st_a_g8c, uint64_t, false, true, true)
-FULL_A(full_st_s4, st_a_s4, uint32_t, true, false, true)
-FULL_A(full_st_s4c, st_a_s4c, uint32_t, true, true, true)
-FULL_S(full_s_g4, ld_s_g4, false, false)
-FULL_S(full_s_g4c, ld_s_g4c, false, true)
-FULL_S(full_s_s4, ld_s_s4, true, false)
-FULL_S(full_s_s4c, ld_s_s4c, true, true)
-
-/* [store][affine or vector][shared][8 bytes][counted] */
-static const wg_handler table[2][2][2][2][2] = {
-    {{{{ld_a_g4, ld_a_g4c}, {ld_a_g8, ld_a_g8c}}, {{ld_a_s4, ld_a_s4c}, {ld_a_s8, ld_a_s8c}}},
-     {{{ld_v_g4, ld_v_g4c}, {ld_v_g8, ld_v_g8c}}, {{ld_v_s4, ld_v_s4c}, {ld_v_s8, ld_v_s8c}}}},
-    {{{{st_a_g4, st_a_g4c}, {st_a_g8, st_a_g8c}}, {{st_a_s4, st_a_s4c}, {st_a_s8, st_a_s8c}}},
-     {{{st_v_g4, st_v_g4c}, {st_v_g8, st_v_g8c}}, {{st_v_s4, st_v_s4c}, {st_v_s8, st_v_s8c}}}},
+/* [store][shared][8 bytes][counted] */
+const wg_handler WG_ISA_NAME(wg_mem_affine)[2][2][2][2] = {
+    {{{ld_a_g4, ld_a_g4c}, {ld_a_g8, ld_a_g8c}}, {{ld_a_s4, ld_a_s4c}, {ld_a_s8, ld_a_s8c}}},
+    {{{st_a_g4, st_a_g4c}, {st_a_g8, st_a_g8c}}, {{st_a_s4, st_a_s4c}, {st_a_s8, st_a_s8c}}},
 };
-
-/* [store][shared][8 bytes][counted]; 64-bit shared accesses take two passes and stay with the table above */
-static const wg_handler full[2][2][2][2] = {
-    {{{full_ld_g4, full_ld_g4c}, {full_ld_g8, full_ld_g8c}}, {{full_ld_s4, full_ld_s4c}, {NULL, NULL}}},
-    {{{full_st_g4, full_st_g4c}, {full_st_g8, full_st_g8c}}, {{full_st_s4, full_st_s4c}, {NULL, NULL}}},
+static const wg_handler by_vector[2][2][2][2] = {
+    {{{ld_v_g4, ld_v_g4c}, {ld_v_g8, ld_v_g8c}}, {{ld_v_s4, ld_v_s4c}, {ld_v_s8, ld_v_s8c}}},
+    {{{st_v_g4, st_v_g4c}, {st_v_g8, st_v_g8c}}, {{st_v_s4, st_v_s4c}, {st_v_s8, st_v_s8c}}},
 };
+/* [shared][counted] */
+const wg_handler WG_ISA_NAME(wg_mem_same)[2][2] = {{ld_s_g4, ld_s_g4c}, {ld_s_s4, ld_s_s4c}};
 
 wg_handler WG_ISA_NAME(wg_mem_select)(const struct wg_mem_desc *d);
 wg_handler WG_ISA_NAME(wg_mem_select)(const struct wg_mem_desc *d)
@@ -692,20 +628,19 @@ wg_handler WG_ISA_NAME(wg_mem_select)(const struct wg_mem_desc *d)
     bool shared = d->space == WG_SITE_SHARED, counted = d->counted && d->space != WG_SITE_CONST;
     if (d->space == WG_SITE_LOCAL || d->space == WG_SITE_GENERIC)
         return h_general;
+    wg_handler full = WG_ISA_NAME(wg_mem_full)(d);
+    if (full)
+        return full;
     if (d->scalar) {
-        if (d->elem == 4 && d->n == 1 && !d->guarded && !d->wide && !d->sign && d->cont == 4 && d->val[0])
-            return shared ? (counted ? full_s_s4c : full_s_s4) : counted ? full_s_g4c : full_s_g4;
         if (d->elem == 4 && d->n == 1)
-            return shared ? (counted ? ld_s_s4c : ld_s_s4) : counted ? ld_s_g4c : ld_s_g4;
+            return WG_ISA_NAME(wg_mem_same)[shared][counted];
         return shared ? (counted ? ld_s_sc : ld_s_s) : counted ? ld_s_gc : ld_s_g;
     }
     bool plain = d->n == 1 && d->elem == d->cont && d->elem >= 4 && d->val[0];
-    if (plain && d->acls == WG_ADDR_A && !d->guarded && !d->wide && full[d->store][shared][d->elem == 8][counted])
-        return full[d->store][shared][d->elem == 8][counted];
     if (plain && d->acls == WG_ADDR_A)
-        return table[d->store][0][shared][d->elem == 8][counted];
+        return WG_ISA_NAME(wg_mem_affine)[d->store][shared][d->elem == 8][counted];
     if (plain && d->acls == (shared ? WG_ADDR_V32 : WG_ADDR_V64))
-        return table[d->store][1][shared][d->elem == 8][counted];
+        return by_vector[d->store][shared][d->elem == 8][counted];
     return h_general;
 }
 

@@ -168,6 +168,7 @@ struct wg_worker {
     uint64_t blocks_done, seen_done;
     uint64_t random;  /* state of schedule random */
     uint64_t lo, hi;  /* global memory bounds, copied for the handlers */
+    uint64_t last[16]; /* where coalesced loads last began, by site: see mem.c */
     const uint8_t *params;
 };
 
