@@ -128,26 +128,32 @@ static void traffic(struct wg_html *h, const struct wg_group *g)
     static const char *const how[] = {"loads", "stores", "atomics"};
     char a[WG_NUMBER_BYTES], b[WG_NUMBER_BYTES], c[WG_NUMBER_BYTES], d[WG_NUMBER_BYTES], e[WG_NUMBER_BYTES];
     size_t rows = 0;
+    bool sectors = false, wavefronts = false;
+    for (int w = 0; w < WG_WHERE_COUNT; w++)
+        for (int i = 0; i < WG_HOW_COUNT; i++) {
+            sectors |= g->traffic[w][i].sectors > 0;
+            wavefronts |= g->traffic[w][i].wavefronts > 0;
+        }
     for (int w = 0; w < WG_WHERE_COUNT; w++)
         for (int i = 0; i < WG_HOW_COUNT; i++) {
             const struct wg_traffic *t = &g->traffic[w][i];
             if (!t->requests)
                 continue;
             if (!rows++)
-                fputs("<table class=\"data\"><caption>Memory accesses</caption><thead><tr><th></th><th "
-                      "scope=\"col\">requests</th><th scope=\"col\">"
-                      "sectors each</th><th scope=\"col\">ideal</th><th scope=\"col\">wavefronts each</th><th "
-                      "scope=\"col\">ideal</th><th></th></tr></thead>"
-                      "<tbody>",
-                      h->out);
-            fprintf(h->out,
-                    "<tr><th scope=\"row\">%s %s</th><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td>"
-                    "<td class=\"l dim\">%s</td></tr>\n",
-                    where[w], w == WG_WHERE_ASYNC ? "copies" : how[i], wg_format_count(a, t->requests),
-                    t->sectors ? ratio(b, t->sectors, t->requests) : "",
-                    t->sectors ? ratio(c, t->sectors_ideal, t->requests) : "",
-                    t->wavefronts ? ratio(d, t->wavefronts, t->requests) : "",
-                    t->wavefronts ? ratio(e, t->wavefronts_ideal, t->requests) : "",
+                fprintf(h->out,
+                        "<table class=\"data\"><caption>Memory accesses</caption><thead><tr><th></th><th "
+                        "scope=\"col\">requests</th>%s%s<th></th></tr></thead><tbody>",
+                        sectors ? "<th scope=\"col\">sectors each</th><th scope=\"col\">ideal</th>" : "",
+                        wavefronts ? "<th scope=\"col\">wavefronts each</th><th scope=\"col\">ideal</th>" : "");
+            fprintf(h->out, "<tr><th scope=\"row\">%s %s</th><td>%s</td>", where[w], w == WG_WHERE_ASYNC ? "copies" : how[i],
+                    wg_format_count(a, t->requests));
+            if (sectors)
+                fprintf(h->out, "<td>%s</td><td>%s</td>", t->sectors ? ratio(b, t->sectors, t->requests) : "",
+                        t->sectors ? ratio(c, t->sectors_ideal, t->requests) : "");
+            if (wavefronts)
+                fprintf(h->out, "<td>%s</td><td>%s</td>", t->wavefronts ? ratio(d, t->wavefronts, t->requests) : "",
+                        t->wavefronts ? ratio(e, t->wavefronts_ideal, t->requests) : "");
+            fprintf(h->out, "<td class=\"l dim\">%s</td></tr>\n",
                     wg_fidelity_name(wg_view_traffic_fidelity((enum wg_where)w, (enum wg_how)i, g->first)));
         }
     if (rows)
@@ -315,7 +321,7 @@ static void pictures(struct wg_html *h, size_t k)
     if (!n)
         return;
     qsort(v, n, sizeof *v, wasteful);
-    fputs("<h3>Worst accesses</h3>\n", h->out);
+    fputs("<h3>Worst accesses</h3>\n<div class=\"two\">", h->out);
     for (size_t i = 0; i < n && shown < MAX_PICTURES; i++) {
         const struct wg_worst *w = v[i].s->worst;
         if (v[i].extra * 100 < v[0].extra)
@@ -345,6 +351,7 @@ static void pictures(struct wg_html *h, size_t k)
         wg_svg_lanes(h->out, w, false);
         fputs("</figure>\n", h->out);
     }
+    fputs("</div>\n", h->out);
 }
 
 void wg_html_kernel(struct wg_html *h, size_t k, enum wg_html_detail detail)
