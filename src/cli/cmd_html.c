@@ -3,6 +3,7 @@
 #include "report/advice.h"
 #include "report/html.h"
 #include "report/svg.h"
+#include "report/timing.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,8 +141,11 @@ static void plot_kernel(struct plots *p, const struct wg_view *v, size_t k)
     for (int i = 0; i < WG_SVG_AXIS_COUNT; i++) {
         snprintf(name, sizeof name, "kernel%zu-occupancy-%s", k, wg_svg_axis_names[i]);
         if ((f = start(p, &path, name)))
-            finish(p, f, path, wg_svg_occupancy(f, g->first, (enum wg_svg_axis)i, true));
+            finish(p, f, path, wg_svg_occupancy(f, g, (enum wg_svg_axis)i, true));
     }
+    snprintf(name, sizeof name, "kernel%zu-time", k);
+    if (wg_timing_known(g->first) && (f = start(p, &path, name)))
+        finish(p, f, path, wg_svg_timing(f, g->first, true));
     for (size_t s = 0; s < g->first->nsites; s++) {
         if (!g->sites[s].worst)
             continue;

@@ -40,13 +40,15 @@ enum wg_status wg_metrics_launch(const struct wg_profile *p, size_t launch, cons
         return WG_NOT_FOUND;
     const struct wg_launch_result *l = &p->launches[launch];
     enum wg_fidelity f = wg_metric_fidelity((enum wg_metric)m, l);
-    if (f == WG_FIDELITY_EXACT && l->merged_sites && !wg_metric_infos[m].of_launch)
-        f = WG_FIDELITY_MODELLED; /* accesses were joined by the model of ptxas */
     if (unit)
         *unit = wg_metric_infos[m].unit;
     if (fidelity)
         *fidelity = wg_fidelity_name(f);
     if (!l->total[WG_C_INST] && !wg_metric_infos[m].of_launch)
         return WG_UNSUPPORTED;
-    return wg_metric_launch((enum wg_metric)m, l, NULL, value) ? WG_OK : WG_UNSUPPORTED;
+    struct wg_arena a = {0};
+    const struct wg_gpu *gpu = wg_gpu_of(l->device, p->device_file, &a);
+    bool has = wg_metric_launch((enum wg_metric)m, l, gpu, value);
+    wg_arena_free(&a);
+    return has ? WG_OK : WG_UNSUPPORTED;
 }

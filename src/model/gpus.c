@@ -408,3 +408,14 @@ enum wg_status wg_gpu_open(const char *name, struct wg_arena *a, const struct wg
     *out = wg_gpu_find_or_say(name, d);
     return *out ? WG_OK : d->status;
 }
+
+const struct wg_gpu *wg_gpu_of(const char *name, const char *device_file, struct wg_arena *a)
+{
+    const struct wg_gpu *g = wg_gpu_find(name);
+    struct wg_diag d = {0};
+    if (!g && !strncmp(name, "NVIDIA ", 7)) /* as a driver calls it */
+        g = wg_gpu_find(name + 7);
+    if (!g && device_file && *device_file && wg_gpu_read(name, device_file, strlen(device_file), a, &g, &d) != WG_OK)
+        g = NULL;
+    return g;
+}

@@ -54,6 +54,9 @@ enum wg_status wg_gpu_load(const char *path, struct wg_arena *a, const struct wg
 /* The same from the n bytes of such a file; path names it in messages, and gives the device a name if the text does not. */
 enum wg_status wg_gpu_read(const char *path, const char *text, size_t n, struct wg_arena *a, const struct wg_gpu **out,
                            struct wg_diag *d);
+/* The device that a profile names: from the table, with or without its maker's name, or else from the text of the device
+ * file that the profile holds (NULL or empty: none), then living in a. NULL: neither knows it. */
+const struct wg_gpu *wg_gpu_of(const char *name, const char *device_file, struct wg_arena *a);
 /* What --device takes: a name, or a path to such a file (it has a '/' or ends in ".gpu"). */
 enum wg_status wg_gpu_open(const char *name_or_path, struct wg_arena *a, const struct wg_gpu **out, struct wg_diag *d);
 

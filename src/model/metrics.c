@@ -1,6 +1,6 @@
 /* metrics.c - evaluates metrics.def over the counters of a set of sites and the facts of their launch.
  *
- * Words of its expressions: SUM(counter, spaces, kinds) a counter over the sites of those kinds; MACHINE(...) the same in
+ * Words of its expressions: SUM(counter, spaces, kinds) a counter over the sites of those kinds; LANES those at work; MACHINE(...) the same in
  * machine instructions; PER_SITE(a, b, ...) the whole part of a/b of each, summed; THREADS(op, op, type) thread
  * instructions of those operations on that type; OPS(op, op) requests of those operations; RATIO, PERCENT (no value when
  * divided by 0); LAUNCH, GPU, OCCUPANCY(field), LIMIT(id), CARVEOUT, CLUSTERS, BLOCKS, THREADS_PER_BLOCK, REGS;
@@ -65,6 +65,21 @@ static double sum(const struct eval *e, enum wg_counter c, unsigned spaces, int 
     for (size_t i = 0; i < e->of->nsites; i++)
         if (in(e->of->sites[i], spaces, kinds))
             n += e->of->sites[i]->c[c];
+    return (double)n;
+}
+
+uint64_t wg_metric_lanes(const struct wg_site *s)
+{
+    return s->c[s->kind == WG_SITE_BRANCH ? WG_C_THREAD_INST : WG_C_THREAD_INST_ON];
+}
+
+static double lanes(const struct eval *e)
+{
+    uint64_t n = 0;
+    if (!counted(e, WG_C_THREAD_INST) || !counted(e, WG_C_THREAD_INST_ON))
+        return NAN;
+    for (size_t i = 0; i < e->of->nsites; i++)
+        n += wg_metric_lanes(e->of->sites[i]);
     return (double)n;
 }
 
@@ -137,6 +152,7 @@ static double least(double a, double b) { return a < b ? a : b; }
 static double limit(unsigned l) { return l == WG_NO_LIMIT ? INFINITY : (double)l; }
 
 #define SUM(counter, spaces, kinds) sum(e, WG_C_##counter, spaces, kinds)
+#define LANES lanes(e)
 #define MACHINE(counter, spaces, kinds) machine(e, WG_C_##counter, spaces, kinds)
 #define PER_SITE(a, b, spaces, kinds) per_site(e, WG_C_##a, WG_C_##b, spaces, kinds)
 #define THREADS(a, b, type) threads(e, a, b, type)
@@ -256,12 +272,14 @@ enum wg_fidelity wg_metric_fidelity(enum wg_metric m, const struct wg_launch_res
     enum wg_fidelity f = wg_metric_infos[m].fidelity;
     if (f == WG_FIDELITY_EXACT && !wg_metric_infos[m].of_launch && launch->merged_sites)
         return WG_FIDELITY_MODELLED; /* counted as a model of ptxas joined the accesses */
+    if (f == WG_FIDELITY_PTX)
+        return WG_FIDELITY_EXACT;
     return f != WG_FIDELITY_REGISTERS ? f : launch->registers_exact ? WG_FIDELITY_EXACT : WG_FIDELITY_ESTIMATED;
 }
 
 const char *wg_fidelity_name(enum wg_fidelity f)
 {
-    static const char *const names[] = {"exact", "modelled", "estimated", "exact or estimated", "n/a"};
+    static const char *const names[] = {"exact", "modelled", "estimated", "exact or estimated", "exact", "n/a"};
     return names[f];
 }
 

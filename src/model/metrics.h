@@ -13,7 +13,7 @@ enum wg_metric {
     WG_METRIC_COUNT
 };
 enum wg_fidelity { WG_FIDELITY_EXACT, WG_FIDELITY_MODELLED, WG_FIDELITY_ESTIMATED, WG_FIDELITY_REGISTERS,
-                   WG_FIDELITY_ABSENT };
+                   WG_FIDELITY_PTX, WG_FIDELITY_ABSENT };
 enum wg_better { WG_BETTER_NEITHER, WG_BETTER_LOWER, WG_BETTER_HIGHER };
 
 struct wg_metric_info {
@@ -41,6 +41,9 @@ bool wg_metric_value(enum wg_metric m, const struct wg_metric_of *of, double *va
 bool wg_metric_launch(enum wg_metric m, const struct wg_launch_result *launch, const struct wg_gpu *gpu, double *value);
 /* EXACT, MODELLED, ESTIMATED or ABSENT for this launch: REGISTERS is decided by launch->registers_exact. */
 enum wg_fidelity wg_metric_fidelity(enum wg_metric m, const struct wg_launch_result *launch);
+/* Lanes that took part, summed over the site's instructions: those whose guard is true; at a branch all active ones, for
+ * there the guard only says where they go. */
+uint64_t wg_metric_lanes(const struct wg_site *s);
 const char *wg_fidelity_name(enum wg_fidelity f); /* "exact", ... */
 
 /* Index of the metric of that name; -1 if there is none. */

@@ -54,9 +54,10 @@ static void print_item(FILE *out, const struct wg_view *v, size_t number, const 
 }
 
 /* Fewer registers, where they are what keeps blocks off the SM. */
-static bool registers(FILE *out, const struct wg_launch_result *l)
+static bool registers(FILE *out, const struct wg_group *g)
 {
-    const struct wg_gpu *d = wg_view_gpu(l);
+    const struct wg_launch_result *l = g->first;
+    const struct wg_gpu *d = g->gpu;
     struct wg_occupancy_query q = {.threads = l->block[0] * l->block[1] * l->block[2], .regs = l->registers, .carveout = -1,
                                    .static_shared = l->static_shared, .dynamic_shared = l->dynamic_shared};
     struct wg_occupancy now, then;
@@ -100,7 +101,7 @@ static enum wg_status advise_kernel(const struct wg_view *v, size_t k, FILE *out
     qsort(items, n, sizeof *items, dearest);
     for (; shown < n; shown++)
         print_item(out, v, shown + 1, &items[shown], g->merged_sites ? "modelled" : "exact");
-    if (!(registers(out, g->first) | (n > 0)))
+    if (!(registers(out, g) | (n > 0)))
         fputs("  nothing to change that was seen\n", out);
     return WG_OK;
 }

@@ -1,6 +1,7 @@
 /* annotate.c - the source of a kernel with what each line counted beside it, and the worst lines marked and explained. */
 #include "report/escape.h"
 #include "report/page.h"
+#include "model/metrics.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,7 +202,7 @@ static void sites(struct wg_page *g, const struct table *t, const struct wg_line
         enum wg_where where;
         enum wg_how how;
         memcpy(one.total, s->c, sizeof one.total);
-        one.lanes = wg_fold_lanes(s);
+        one.lanes = wg_metric_lanes(s);
         if (wg_fold_class(s, &where, &how)) {
             bool sh = where == WG_WHERE_SHARED;
             one.sectors = sh ? 0 : s->c[WG_C_SECTORS];

@@ -1,9 +1,11 @@
 /* chart.c - occupancy curves and the roofline. */
 #include "model/occupancy.h"
 #include "model/registers.h"
+#include "report/kernel_name.h"
 #include "report/markup.h"
 #include "report/svg.h"
 #include "report/svg_parts.h"
+#include "report/timing.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,9 +13,10 @@
 
 const char *const wg_svg_axis_names[] = {"block-size", "registers", "shared-memory"};
 
-bool wg_svg_query(const struct wg_launch_result *l, const struct wg_gpu **gpu, struct wg_occupancy_query *q)
+bool wg_svg_query(const struct wg_group *v, const struct wg_gpu **gpu, struct wg_occupancy_query *q)
 {
-    const struct wg_gpu *g = wg_view_gpu(l);
+    const struct wg_launch_result *l = v->first;
+    const struct wg_gpu *g = v->gpu;
     uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     if (!g || !l->registers || !threads || threads > g->cc->threads_per_block)
         return false;
@@ -49,11 +52,11 @@ static unsigned warps_at(const struct wg_cc *cc, struct wg_occupancy_query q, en
     return o.warps;
 }
 
-bool wg_svg_occupancy(FILE *out, const struct wg_launch_result *l, enum wg_svg_axis a, bool standalone)
+bool wg_svg_occupancy(FILE *out, const struct wg_group *of, enum wg_svg_axis a, bool standalone)
 {
     const struct wg_gpu *g;
     struct wg_occupancy_query q;
-    if (!wg_svg_query(l, &g, &q))
+    if (!wg_svg_query(of, &g, &q))
         return false;
     const struct wg_cc *cc = g->cc;
     const struct axis axes[] = {{"threads a block", 32, cc->threads_per_block, 32, 256},
@@ -121,7 +124,7 @@ static double metric(enum wg_metric m, const struct wg_group *g)
     const struct wg_site **s = wg_calloc(g->first->nsites + 1, sizeof *s);
     for (size_t i = 0; s && i < g->first->nsites; i++)
         s[i] = &g->sites[i];
-    struct wg_metric_of of = {.launch = g->first, .sites = s, .nsites = g->first->nsites};
+    struct wg_metric_of of = {.launch = g->first, .sites = s, .nsites = g->first->nsites, .gpu = g->gpu};
     if (s && wg_metric_value(m, &of, &v))
         sum = v / (double)g->nlaunches;
     free(s);
@@ -130,7 +133,7 @@ static double metric(enum wg_metric m, const struct wg_group *g)
 
 bool wg_svg_roof(const struct wg_group *g, struct wg_roof *r)
 {
-    const struct wg_gpu *d = wg_view_gpu(g->first);
+    const struct wg_gpu *d = g->gpu;
     double f32 = 2 * metric(WG_M_FFMA, g) + metric(WG_M_FADD, g) + metric(WG_M_FMUL, g);
     double f64 = 2 * metric(WG_M_DFMA, g) + metric(WG_M_DADD, g) + metric(WG_M_DMUL, g);
     *r = (struct wg_roof){.flops = f32 + f64, .bytes = metric(WG_M_L2_SECTORS, g) * 32, .is_double = f64 > f32};
@@ -141,10 +144,13 @@ bool wg_svg_roof(const struct wg_group *g, struct wg_roof *r)
     r->intensity = r->flops / r->bytes;
     r->ridge = r->bandwidth > 0 ? r->peak / r->bandwidth : 0;
     r->bound = fmin(r->peak, r->intensity * r->bandwidth);
+    if (wg_timing_known(g->first) && g->first->modelled[WG_MODELLED_DURATION] > 0)
+        r->reached = r->flops / g->first->modelled[WG_MODELLED_DURATION] * 1e9;
     return r->peak > 0 && r->bandwidth > 0;
 }
 
 enum { RW = 736, RH = 330, RL = 78, RR = 16, RT = 14, RB = 44 };
+enum { MAX_NAMES = 16 }; /* kernels whose names are written */
 struct scale {
     double x0, x1, y0, y1;
 }; /* logarithms to base ten */
@@ -156,6 +162,12 @@ static double rx(const struct scale *s, double v)
 static double ry(const struct scale *s, double v)
 {
     return RH - RB - (log10(v) - s->y0) / (s->y1 - s->y0) * (RH - RT - RB);
+}
+
+/* Where its dot stands. */
+static double height(const struct wg_roof *r)
+{
+    return r->reached > 0 ? r->reached : r->bound;
 }
 
 static void rate(char buf[16], double exponent)
@@ -184,6 +196,55 @@ static void roof_grid(FILE *out, const struct scale *s)
             (RL + RW) / 2, RH - 8);
 }
 
+/* Where a kernel stands, under its roof when the time is known, with its name where there is room for it. */
+struct label {
+    double x0, x1, y;
+};
+
+static void roof_name(FILE *out, const struct wg_group *g, double x, double y, struct label *taken, size_t *n)
+{
+    size_t len;
+    const char *name = wg_kernel_label(*g->first->kernel ? g->first->kernel : g->first->mangled, &len);
+    for (size_t most = 36; len > most; len = most)
+        while (most && ((unsigned char)name[most] & 0xc0) == 0x80)
+            most--;
+    double wide = 6.2 * (double)len, from = x + 8 + wide > RW - RR ? x - 8 - wide : x + 8;
+    struct label l = {from, from + wide, y + 13};
+    for (size_t k = 0; k < *n; k++)
+        if (taken[k].x0 < l.x1 && l.x0 < taken[k].x1 && fabs(taken[k].y - l.y) < 12) {
+            l.y = taken[k].y + 12; /* below it, and again past all others */
+            k = (size_t)-1;
+        }
+    if (l.y > RH - RB - 3)
+        return;
+    taken[(*n)++] = l;
+    fprintf(out, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\">", l.x0, l.y);
+    wg_markup_n(out, WG_MARKUP_HTML, name, len);
+    fputs("</text>", out);
+}
+
+static void roof_kernel(FILE *out, const struct wg_view *v, size_t k, const struct wg_roof *r, const struct scale *s,
+                        bool standalone)
+{
+    const struct wg_launch_result *l = v->groups[k].first;
+    double x = rx(s, r->intensity), top = ry(s, r->bound);
+    fputs(standalone ? "<g>" : "<a href=\"#k", out);
+    if (!standalone)
+        fprintf(out, "%zu\">", k);
+    if (r->reached > 0)
+        fprintf(out, "<line class=\"mark\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>", x, top, x,
+                ry(s, r->reached));
+    fprintf(out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"><title>", r->reached > 0 ? "most" : "dot", x, top);
+    wg_markup(out, WG_MARKUP_HTML, l->kernel);
+    fprintf(out, ": %.3g flop/byte, at most %.3g flop/s</title></circle>", r->intensity, r->bound);
+    if (r->reached > 0) {
+        fprintf(out, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"><title>", x, ry(s, r->reached));
+        wg_markup(out, WG_MARKUP_HTML, l->kernel);
+        fprintf(out, ": %.3g flop/s in the predicted time</title></circle>", r->reached);
+    }
+    fputs(standalone ? "</g>" : "</a>", out);
+}
+
 bool wg_svg_roofline(FILE *out, const struct wg_view *v, bool standalone)
 {
     struct wg_roof *r = wg_calloc(v->n + 1, sizeof *r);
@@ -200,8 +261,8 @@ bool wg_svg_roofline(FILE *out, const struct wg_view *v, bool standalone)
         of[r[k].is_double] = &r[k];
         low = fmin(low, fmin(r[k].intensity, r[k].ridge));
         high = fmax(high, fmax(r[k].intensity, r[k].ridge));
-        floor_ = fmin(floor_, r[k].bound);
-        top = fmax(top, r[k].peak);
+        floor_ = fmin(floor_, height(&r[k]));
+        top = fmax(top, fmax(r[k].peak, height(&r[k])));
     }
     if (n) {
         struct scale s = {floor(log10(low) - 0.3), ceil(log10(high) + 0.3), floor(log10(floor_) - 0.3),
@@ -222,25 +283,13 @@ bool wg_svg_roofline(FILE *out, const struct wg_view *v, bool standalone)
         for (size_t k = 0; k < v->n; k++) {
             if (!on[k])
                 continue;
-            const char *name = v->groups[k].first->kernel;
-            fputs(standalone ? "<g>" : "<a href=\"#k", out);
-            if (!standalone)
-                fprintf(out, "%zu\">", k);
-            fprintf(out, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"><title>", rx(&s, r[k].intensity),
-                    ry(&s, r[k].bound));
-            wg_markup(out, WG_MARKUP_HTML, name);
-            fprintf(out, ": %.3g flop/byte, at most %.3g flop/s</title></circle>", r[k].intensity, r[k].bound);
-            if (n <= 12) {
-                size_t len = wg_markup_short_kernel(name);
-                fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">", rx(&s, r[k].intensity) + 7, ry(&s, r[k].bound) + 14);
-                if (len > 40)
-                    for (len = 40; len && ((unsigned char)name[len] & 0xc0) == 0x80;)
-                        len--;
-                wg_markup_n(out, WG_MARKUP_HTML, name, len);
-                fputs("</text>", out);
-            }
-            fputs(standalone ? "</g>" : "</a>", out);
+            roof_kernel(out, v, k, &r[k], &s, standalone);
         }
+        struct label taken[MAX_NAMES];
+        size_t names = 0;
+        for (size_t k = 0; n <= MAX_NAMES && k < v->n; k++)
+            if (on[k])
+                roof_name(out, &v->groups[k], rx(&s, r[k].intensity), ry(&s, height(&r[k])), taken, &names);
         fputs("</svg>", out);
     }
     free(r);

@@ -1,6 +1,7 @@
 /* ci_text.c - JUnit XML, GitHub's workflow commands, and a Markdown summary. */
 #include "report/ci.h"
 #include "report/escape.h"
+#include "report/kernel_name.h"
 #include "report/markup.h"
 #include <inttypes.h>
 #include <string.h>
@@ -168,6 +169,13 @@ enum wg_status wg_ci_github(const struct wg_ci *c, FILE *out)
 }
 
 /* ---- Markdown ------------------------------------------------------------------------------------------------- */
+static void kernel_name(FILE *out, const char *readable)
+{
+    size_t n;
+    const char *s = wg_kernel_label(readable, &n);
+    wg_markup_n(out, WG_MARKUP_MARKDOWN, s, n);
+}
+
 static void md_issues(const struct wg_ci *c, const char *title, bool (*wanted)(const struct wg_issue *), FILE *out)
 {
     static const char *const severities[] = {"note", "warning", "**error**"};
@@ -187,7 +195,7 @@ static void md_issues(const struct wg_ci *c, const char *title, bool (*wanted)(c
             wg_markup(out, WG_MARKUP_MARKDOWN, path);
             fprintf(out, ":%" PRIu32 " ", x->line);
         }
-        wg_markup_n(out, WG_MARKUP_MARKDOWN, x->kernel, wg_markup_short_kernel(x->kernel));
+        kernel_name(out, x->kernel);
         fputs(" | ", out);
         wg_markup(out, WG_MARKUP_MARKDOWN, x->message);
         if (*x->remedy) {
@@ -244,7 +252,7 @@ static void md_table(const struct wg_ci *c, FILE *out)
     for (size_t k = 0; k < v->n && k < MOST; k++) {
         const struct wg_group *g = &v->groups[k];
         fputs("| ", out);
-        wg_markup_n(out, WG_MARKUP_MARKDOWN, g->first->kernel, wg_markup_short_kernel(g->first->kernel));
+        kernel_name(out, g->first->kernel);
         fputc(' ', out);
         wg_markup(out, WG_MARKUP_MARKDOWN, wg_view_shape(shape, g->first));
         fprintf(out, " | %zu |", g->nlaunches);

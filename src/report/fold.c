@@ -1,5 +1,6 @@
 /* fold.c - joins launches, findings and sites into what a report shows. */
 #include "report/fold.h"
+#include "model/metrics.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,11 +59,6 @@ void wg_fold_add(struct wg_traffic *t, const struct wg_site *s)
     t->wavefronts_ideal += s->c[WG_C_WAVEFRONTS_IDEAL];
     t->wavefronts_extra += above(s->c[WG_C_WAVEFRONTS], s->c[WG_C_WAVEFRONTS_IDEAL]);
     t->bytes_used += s->c[WG_C_BYTES_USED];
-}
-
-uint64_t wg_fold_lanes(const struct wg_site *s)
-{
-    return s->c[s->kind == WG_SITE_BRANCH ? WG_C_THREAD_INST : WG_C_THREAD_INST_ON];
 }
 
 /* ---- launches ------------------------------------------------------------------------------------------------- */
@@ -158,7 +154,7 @@ static bool fill(struct wg_group *g, const struct wg_profile *p, struct wg_arena
         enum wg_how how;
         if (wg_fold_class(&g->sites[s], &where, &how))
             wg_fold_add(&g->traffic[where][how], &g->sites[s]);
-        g->lanes += wg_fold_lanes(&g->sites[s]);
+        g->lanes += wg_metric_lanes(&g->sites[s]);
         if (g->sites[s].kind == WG_SITE_BARRIER)
             g->barriers += g->sites[s].c[WG_C_INST];
     }
@@ -231,7 +227,7 @@ static void add_site(struct wg_line *l, const struct wg_site *s)
     l->sites[l->nsites++] = s;
     for (unsigned c = 0; c < WG_C_COUNT; c++)
         l->total[c] += s->c[c];
-    l->lanes += wg_fold_lanes(s);
+    l->lanes += wg_metric_lanes(s);
     l->barrier |= s->kind == WG_SITE_BARRIER && s->c[WG_C_INST];
     if (!wg_fold_class(s, &where, &how))
         return;

@@ -5,6 +5,8 @@
 #include <warpgrind/profile.h>
 #include "base/arena.h"
 
+struct wg_gpu;
+
 /* Memory accesses of one kind, summed. */
 struct wg_traffic {
     uint64_t requests, sectors, sectors_ideal, sectors_extra; /* extra: above the ideal, site by site */
@@ -16,9 +18,6 @@ enum wg_how { WG_HOW_LOAD, WG_HOW_STORE, WG_HOW_ATOM, WG_HOW_COUNT }; /* ATOM: a
  * met one memory belongs there. */
 bool wg_fold_class(const struct wg_site *s, enum wg_where *where, enum wg_how *how);
 void wg_fold_add(struct wg_traffic *t, const struct wg_site *s);
-/* Lanes that took part, summed over the site's instructions: those whose guard is true; at a branch all active ones, for
- * there the guard only says where they go. */
-uint64_t wg_fold_lanes(const struct wg_site *s);
 
 /* Launches with equal kernel, shape and device that all ended well; or one alone. */
 struct wg_group {
@@ -30,9 +29,10 @@ struct wg_group {
     uint64_t total[WG_C_COUNT];
     struct wg_traffic traffic[WG_WHERE_COUNT][WG_HOW_COUNT];
     uint64_t barriers;            /* warp instructions of kind barrier */
-    uint64_t lanes;               /* wg_fold_lanes, summed */
+    uint64_t lanes;               /* wg_metric_lanes, summed */
     bool one_worker;
     uint64_t merged_sites;
+    const struct wg_gpu *gpu;     /* the device; set by view.c, NULL when nothing describes it */
     size_t nfindings;
     struct wg_finding *findings;  /* equal ones joined, counts added; worst first */
 };

@@ -1,7 +1,7 @@
 /* gate.c - conditions on metrics and comparison with a baseline, for continuous integration. */
 #include "report/escape.h"
 #include "report/issues.h"
-#include "report/markup.h"
+#include "report/kernel_name.h"
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -136,11 +136,14 @@ static bool holds(const struct wg_gate_rule *r, double v)
 /* ---- judging -------------------------------------------------------------------------------------------------- */
 static bool kernel_matches(const struct wg_gate_rule *r, const struct wg_launch_result *l)
 {
-    char name[1024];
+    char name[1024], function[1024];
+    size_t n;
     if (!r->kernel)
         return true;
-    snprintf(name, sizeof name, "%.*s", (int)wg_markup_short_kernel(l->kernel), l->kernel);
-    return !fnmatch(r->kernel, name, 0) || !fnmatch(r->kernel, l->kernel, 0) || !fnmatch(r->kernel, l->mangled, 0) ||
+    const char *label = wg_kernel_label(l->kernel, &n);
+    snprintf(name, sizeof name, "%.*s", (int)n, label);
+    wg_kernel_function(function, sizeof function, l->kernel);
+    return !fnmatch(r->kernel, name, 0) || !fnmatch(r->kernel, function, 0) || !fnmatch(r->kernel, l->kernel, 0) || !fnmatch(r->kernel, l->mangled, 0) ||
            !strcmp(r->kernel, l->kernel);
 }
 
@@ -213,7 +216,7 @@ static void worst_line(const struct wg_gate_rule *r, const struct wg_group *g, c
     double best = 0, v;
     for (size_t i = 0; r->metric >= 0 && r->op[0] == '>' && i < lines->n; i++) {
         struct wg_metric_of of = {
-            .launch = g->first, .sites = lines->v[i].sites, .nsites = lines->v[i].nsites, .line = true};
+            .launch = g->first, .sites = lines->v[i].sites, .nsites = lines->v[i].nsites, .line = true, .gpu = g->gpu};
         if (lines->v[i].source != UINT32_MAX && wg_metric_value((enum wg_metric)r->metric, &of, &v) && v > best) {
             best = v;
             x->source = lines->v[i].source;
@@ -239,7 +242,7 @@ static void judge_launch(const struct wg_gate_rule *r, const struct wg_view *vie
         return; /* nothing was counted: a zero would be no count */
     if (!r->file) {
         h->matched = true;
-        if (wg_metric_launch((enum wg_metric)r->metric, l, wg_view_gpu(l), &x.value)) {
+        if (wg_metric_launch((enum wg_metric)r->metric, l, g->gpu, &x.value)) {
             h->valued = true;
             if (holds(r, x.value)) {
                 worst_line(r, g, &view->lines[k], &x);
@@ -250,7 +253,7 @@ static void judge_launch(const struct wg_gate_rule *r, const struct wg_view *vie
     }
     for (size_t i = 0; i < view->lines[k].n; i++) {
         const struct wg_line *line = &view->lines[k].v[i];
-        struct wg_metric_of of = {.launch = l, .sites = line->sites, .nsites = line->nsites, .line = true};
+        struct wg_metric_of of = {.launch = l, .sites = line->sites, .nsites = line->nsites, .line = true, .gpu = g->gpu};
         if (!file_matches(r, view->p, line))
             continue;
         h->matched = true;

@@ -1,9 +1,11 @@
 /* html.c - the page: head, what was run, the table of launches, the roofline, then a section per kernel. */
 #include "report/html.h"
 #include "report/escape.h"
+#include "report/kernel_name.h"
 #include "report/markup.h"
 #include "report/svg.h"
 #include "report/svg_parts.h"
+#include "report/timing.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,31 +130,46 @@ static void summary(struct wg_html *h)
 }
 
 /* ---- launches ------------------------------------------------------------------------------------------------- */
-static void launch_row(struct wg_html *h, size_t k, const bool *column)
+/* Columns of the table of launches that some row fills. */
+struct filled {
+    bool several, findings, fixes, figure[WG_HEADLINE_COUNT];
+};
+
+static void launch_row(struct wg_html *h, size_t k, const struct filled *c)
 {
     const struct wg_group *g = &h->v->groups[k];
     char shape[128], buf[WG_VALUE_BYTES];
     struct wg_advice adv[WG_ADVICE_MAX];
     size_t n = g->total[WG_C_INST] ? wg_judge(g, h->v->lines[k].v, h->v->lines[k].n, adv) : 0;
     fprintf(h->out, "<tr data-k=\"%zu\"><th scope=\"row\"><a href=\"#k%zu\">", k, k);
-    wg_markup_n(h->out, WG_MARKUP_HTML, g->first->kernel, wg_markup_short_kernel(g->first->kernel));
-    fputs("</a></th><td class=\"l\">", h->out);
+    size_t len;
+    const char *name = wg_kernel_label(*g->first->kernel ? g->first->kernel : g->first->mangled, &len);
+    wg_markup_n(h->out, WG_MARKUP_HTML, name, len);
+    fputs("</a></th><td class=\"l shape\">", h->out);
     wg_html_text(h, wg_view_shape(shape, g->first));
-    fprintf(h->out, "</td><td data-v=\"%zu\">%zu</td><td class=\"l\">", g->nlaunches, g->nlaunches);
-    if (g->first->status != WG_OK)
-        fputs("<span class=\"error\">stopped</span> ", h->out);
-    tally(h, g->findings, g->nfindings, false);
-    fputs("</td><td class=\"l\">", h->out);
+    fputs("</td>", h->out);
+    if (c->several)
+        fprintf(h->out, "<td data-v=\"%zu\">%zu</td>", g->nlaunches, g->nlaunches);
+    if (c->findings) {
+        fputs("<td class=\"l\">", h->out);
+        if (g->first->status != WG_OK)
+            fputs("<span class=\"error\">stopped</span> ", h->out);
+        tally(h, g->findings, g->nfindings, false);
+        fputs("</td>", h->out);
+    }
+    if (c->fixes)
+        fputs("<td class=\"l fix\">", h->out);
     for (size_t i = 0; i < n; i++)
         fprintf(h->out, "%s%s", i ? ", " : "", adv[i].title);
-    fputs("</td>", h->out);
-    for (int c = 0; c < WG_HEADLINE_COUNT; c++) {
-        struct wg_figure f = wg_view_figure(g, (enum wg_headline)c);
-        if (!column[c])
+    if (c->fixes)
+        fputs("</td>", h->out);
+    for (int m = 0; m < WG_HEADLINE_COUNT; m++) {
+        struct wg_figure f = wg_view_figure(g, (enum wg_headline)m);
+        if (!c->figure[m])
             continue;
         if (f.has)
             fprintf(h->out, "<td data-v=\"%.17g\">%s%s</td>", f.value,
-                    wg_view_value_unit(buf, f.value, wg_metric_infos[wg_headlines[c].metric].unit),
+                    wg_view_value_unit(buf, f.value, wg_metric_infos[wg_headlines[m].metric].unit),
                     wg_html_mark(f.fidelity));
         else
             fputs("<td></td>", h->out);
@@ -163,28 +180,32 @@ static void launch_row(struct wg_html *h, size_t k, const bool *column)
 static void launches(struct wg_html *h)
 {
     const struct wg_view *v = h->v;
-    bool column[WG_HEADLINE_COUNT] = {false}, several = false;
+    struct filled c = {0};
+    struct wg_advice adv[WG_ADVICE_MAX];
     for (size_t k = 0; k < v->n; k++) {
-        several |= v->groups[k].nlaunches > 1;
-        for (int c = 0; c < WG_HEADLINE_COUNT; c++)
-            column[c] |= *wg_headlines[c].column && wg_view_figure(&v->groups[k], (enum wg_headline)c).has;
+        const struct wg_group *g = &v->groups[k];
+        c.several |= g->nlaunches > 1;
+        c.findings |= g->nfindings || g->first->status != WG_OK;
+        c.fixes |= g->total[WG_C_INST] && wg_judge(g, v->lines[k].v, v->lines[k].n, adv);
+        for (int m = 0; m < WG_HEADLINE_COUNT; m++)
+            c.figure[m] |= *wg_headlines[m].column && wg_view_figure(g, (enum wg_headline)m).has;
     }
-    fputs("<section id=\"launches\"><h2>Launches</h2><div class=\"wide\" tabindex=\"0\" role=\"region\" "
-          "aria-label=\"launches\">"
-          "<table class=\"data launches\" data-tools><thead><tr><th scope=\"col\">kernel</th><th scope=\"col\" "
-          "class=\"l\">shape</th>"
-          "<th scope=\"col\">launches</th><th scope=\"col\" class=\"l\">findings</th><th scope=\"col\" class=\"l\">to "
-          "fix</th>",
-          h->out);
-    for (int c = 0; c < WG_HEADLINE_COUNT; c++)
-        if (column[c])
-            fprintf(h->out, "<th scope=\"col\" title=\"%s: %s\">%s</th>", wg_metric_infos[wg_headlines[c].metric].name,
-                    wg_headlines[c].label, wg_headlines[c].column);
+    fprintf(h->out,
+            "<section id=\"launches\"><h2>Launches</h2><div class=\"wide\" tabindex=\"0\" role=\"region\" "
+            "aria-label=\"launches\"><table class=\"data launches\" data-tools><thead><tr><th scope=\"col\">kernel</th>"
+            "<th scope=\"col\" class=\"l\">shape</th>%s%s%s",
+            c.several ? "<th scope=\"col\">launches</th>" : "",
+            c.findings ? "<th scope=\"col\" class=\"l\">findings</th>" : "",
+            c.fixes ? "<th scope=\"col\" class=\"l\">to fix</th>" : "");
+    for (int m = 0; m < WG_HEADLINE_COUNT; m++)
+        if (c.figure[m])
+            fprintf(h->out, "<th scope=\"col\" title=\"%s: %s\">%s</th>", wg_metric_infos[wg_headlines[m].metric].name,
+                    wg_headlines[m].label, wg_headlines[m].column);
     fputs("</tr></thead><tbody>\n", h->out);
     for (size_t k = 0; k < v->n; k++)
-        launch_row(h, k, column);
+        launch_row(h, k, &c);
     fputs("</tbody></table></div>", h->out);
-    if (several)
+    if (c.several)
         fputs("<p class=\"dim\">Launches of one kernel and shape are one row; figures are the mean of a launch.</p>",
               h->out);
     if (!v->n)
@@ -201,13 +222,17 @@ static void roofline(struct wg_html *h)
         return;
     bool any = wg_svg_roofline(f, h->v, false);
     if (!fclose(f) && any) {
+        bool timed = false;
+        for (size_t k = 0; k < h->v->n; k++)
+            timed |= wg_timing_known(h->v->groups[k].first);
         fputs("<section id=\"roofline\"><h2>Roofline</h2><figure>", h->out);
         fwrite(text, 1, n, h->out);
-        fputs("<figcaption>The most each kernel can reach for the arithmetic it does per byte (estimated: bytes are "
-              "those that global "
-              "accesses ask of the L2, as if nothing were found in a cache twice; arithmetic is counted in "
-              "PTX).</figcaption></figure></section>\n",
-              h->out);
+        fprintf(h->out,
+                "<figcaption>%s (estimated: bytes are those that global accesses ask of the L2, as if nothing were found in a "
+                "cache twice; arithmetic is counted in PTX).</figcaption></figure></section>\n",
+                timed ? "Each kernel in its predicted time (full dot) and the most it can reach for the arithmetic it does per "
+                        "byte (ring)"
+                      : "The most each kernel can reach for the arithmetic it does per byte");
     }
     free(text);
 }

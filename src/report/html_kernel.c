@@ -5,6 +5,7 @@
 #include "report/html.h"
 #include "report/markup.h"
 #include "report/svg.h"
+#include "report/timing.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,30 +127,98 @@ static void traffic(struct wg_html *h, const struct wg_group *g)
     static const char *const where[] = {"global", "shared", "local", "generic", "async"};
     static const char *const how[] = {"loads", "stores", "atomics"};
     char a[WG_NUMBER_BYTES], b[WG_NUMBER_BYTES], c[WG_NUMBER_BYTES], d[WG_NUMBER_BYTES], e[WG_NUMBER_BYTES];
-    const char *mark = g->merged_sites ? wg_html_mark(WG_FIDELITY_MODELLED) : "";
     size_t rows = 0;
+    bool sectors = false, wavefronts = false;
+    for (int w = 0; w < WG_WHERE_COUNT; w++)
+        for (int i = 0; i < WG_HOW_COUNT; i++) {
+            sectors |= g->traffic[w][i].sectors > 0;
+            wavefronts |= g->traffic[w][i].wavefronts > 0;
+        }
     for (int w = 0; w < WG_WHERE_COUNT; w++)
         for (int i = 0; i < WG_HOW_COUNT; i++) {
             const struct wg_traffic *t = &g->traffic[w][i];
             if (!t->requests)
                 continue;
             if (!rows++)
-                fputs("<table class=\"data\"><caption>Memory accesses</caption><thead><tr><th></th><th "
-                      "scope=\"col\">requests</th><th scope=\"col\">"
-                      "sectors each</th><th scope=\"col\">ideal</th><th scope=\"col\">wavefronts each</th><th "
-                      "scope=\"col\">ideal</th></tr></thead>"
-                      "<tbody>",
-                      h->out);
-            fprintf(h->out,
-                    "<tr><th scope=\"row\">%s %s</th><td>%s%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
-                    where[w], w == WG_WHERE_ASYNC ? "copies" : how[i], wg_format_count(a, t->requests), mark,
-                    t->sectors ? ratio(b, t->sectors, t->requests) : "",
-                    t->sectors ? ratio(c, t->sectors_ideal, t->requests) : "",
-                    t->wavefronts ? ratio(d, t->wavefronts, t->requests) : "",
-                    t->wavefronts ? ratio(e, t->wavefronts_ideal, t->requests) : "");
+                fprintf(h->out,
+                        "<table class=\"data\"><caption>Memory accesses</caption><thead><tr><th></th><th "
+                        "scope=\"col\">requests</th>%s%s<th></th></tr></thead><tbody>",
+                        sectors ? "<th scope=\"col\">sectors each</th><th scope=\"col\">ideal</th>" : "",
+                        wavefronts ? "<th scope=\"col\">wavefronts each</th><th scope=\"col\">ideal</th>" : "");
+            fprintf(h->out, "<tr><th scope=\"row\">%s %s</th><td>%s</td>", where[w], w == WG_WHERE_ASYNC ? "copies" : how[i],
+                    wg_format_count(a, t->requests));
+            if (sectors)
+                fprintf(h->out, "<td>%s</td><td>%s</td>", t->sectors ? ratio(b, t->sectors, t->requests) : "",
+                        t->sectors ? ratio(c, t->sectors_ideal, t->requests) : "");
+            if (wavefronts)
+                fprintf(h->out, "<td>%s</td><td>%s</td>", t->wavefronts ? ratio(d, t->wavefronts, t->requests) : "",
+                        t->wavefronts ? ratio(e, t->wavefronts_ideal, t->requests) : "");
+            fprintf(h->out, "<td class=\"l dim\">%s</td></tr>\n",
+                    wg_fidelity_name(wg_view_traffic_fidelity((enum wg_where)w, (enum wg_how)i, g->first)));
         }
     if (rows)
         fputs("</tbody></table>\n", h->out);
+}
+
+/* ---- predicted time ------------------------------------------------------------------------------------------- */
+static void caches(struct wg_html *h, const struct wg_group *g)
+{
+    static const struct {
+        enum wg_metric metric;
+        const char *label;
+    } rows[] = {{WG_M_L1_LD_HIT_RATE, "L1: loaded sectors that it held"},
+                {WG_M_L1_LOCAL_LD_HIT_RATE, "L1: the same of local memory"},
+                {WG_M_L2_LOOKUPS, "L2: sectors asked for"},
+                {WG_M_L2_HIT_RATE, "L2: sectors that it held"},
+                {WG_M_DRAM_READ, "device memory: read"},
+                {WG_M_DRAM_WRITE, "device memory: written"},
+                {WG_M_WARPS_ACTIVE, "warps on an SM, of its most"}};
+    char buf[WG_VALUE_BYTES];
+    fputs("<table class=\"data\"><caption>Caches and memory</caption><tbody>", h->out);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct wg_metric_info *m = &wg_metric_infos[rows[i].metric];
+        double v;
+        if (wg_metric_launch(rows[i].metric, g->first, g->gpu, &v))
+            fprintf(h->out,
+                    "<tr title=\"%s: %s\"><th scope=\"row\">%s</th><td data-m=\"%s\" data-v=\"%.17g\">%s</td><td "
+                    "class=\"l dim\">%s</td></tr>\n",
+                    m->name, m->text, rows[i].label, m->name, v, wg_view_value_unit(buf, v, m->unit),
+                    wg_fidelity_name(wg_metric_fidelity(rows[i].metric, g->first)));
+    }
+    fputs("</tbody></table>\n", h->out);
+}
+
+static void predicted(struct wg_html *h, const struct wg_group *g, bool charts)
+{
+    const struct wg_launch_result *l = g->first;
+    const double *m = l->modelled;
+    char at[WG_VALUE_BYTES], low[WG_VALUE_BYTES], high[WG_VALUE_BYTES], cycles[WG_NUMBER_BYTES];
+    fputs("<h3>Predicted time</h3>\n", h->out);
+    if (!wg_timing_known(l)) {
+        fputs("<p class=\"dim\">None: caches and time are modelled only with <code>--model</code>.</p>\n", h->out);
+        return;
+    }
+    fprintf(h->out, "<p><b>%s</b>, from %s to %s (estimated); held back by <b>%s</b>.",
+            wg_view_value_unit(at, m[WG_MODELLED_DURATION], "ns"), wg_view_value_unit(low, m[WG_MODELLED_DURATION_LOW], "ns"),
+            wg_view_value_unit(high, m[WG_MODELLED_DURATION_HIGH], "ns"), wg_timing_bound(l));
+    if (m[WG_MODELLED_CYCLES] > 0)
+        fprintf(h->out, " Its blocks ran for %s cycles at %.0f MHz; the mean SM had one for %.0f %% of them.",
+                wg_format_count(cycles, (uint64_t)m[WG_MODELLED_CYCLES]), m[WG_MODELLED_CLOCK],
+                100 * m[WG_MODELLED_SM_ACTIVE] / m[WG_MODELLED_CYCLES]);
+    if (g->nlaunches > 1)
+        fprintf(h->out, " This is launch %" PRIu32 ", the first of those alike.", l->index);
+    if (m[WG_MODELLED_FOLLOWED] < 1 && m[WG_MODELLED_FOLLOWED] > 0)
+        fprintf(h->out, " The models followed one line of memory in %.0f.", 1 / m[WG_MODELLED_FOLLOWED]);
+    fputs("</p>\n<div class=\"cols\">", h->out);
+    if (charts) {
+        fputs("<figure>", h->out);
+        wg_svg_timing(h->out, l, false);
+        fputs("<figcaption>Shares of the time in which SMs had a block, device memory of all of it; estimated. Bold: what "
+              "holds it back.</figcaption></figure>\n",
+              h->out);
+    }
+    caches(h, g);
+    fputs("</div>\n", h->out);
 }
 
 /* ---- limits --------------------------------------------------------------------------------------------------- */
@@ -159,7 +228,7 @@ static void limits(struct wg_html *h, const struct wg_group *g, bool charts)
     struct wg_occupancy_query q;
     struct wg_occupancy o;
     char why[160], a[WG_NUMBER_BYTES], b[WG_NUMBER_BYTES];
-    if (!wg_svg_query(g->first, &d, &q))
+    if (!wg_svg_query(g, &d, &q))
         return;
     const char *fidelity = g->first->registers_exact ? "exact" : "estimated";
     wg_occupancy(d->cc, &q, &o);
@@ -195,7 +264,7 @@ static void limits(struct wg_html *h, const struct wg_group *g, bool charts)
     else if (d->sms > 0)
         fprintf(h->out, " The grid has %s blocks: %.1f waves of %s.", wg_format_count(a, blocks),
                 wg_occupancy_waves(d, &o, blocks), wg_format_count(b, (uint64_t)d->sms * o.blocks));
-    fputs("</p>\n<table class=\"data\"><thead><tr><th scope=\"col\">limit</th><th scope=\"col\">blocks an "
+    fputs("</p>\n<div class=\"cols\"><table class=\"data\"><thead><tr><th scope=\"col\">limit</th><th scope=\"col\">blocks an "
           "SM</th></tr></thead><tbody>",
           h->out);
     for (int i = 0; i < WG_LIMIT_COUNT; i++)
@@ -203,16 +272,18 @@ static void limits(struct wg_html *h, const struct wg_group *g, bool charts)
             fprintf(h->out, "<tr%s><th scope=\"row\">%s</th><td>%u</td></tr>",
                     o.limiting >> i & 1 ? " class=\"mark\"" : "", wg_limit_name((enum wg_limit)i), o.limit[i]);
     fputs("</tbody></table>\n", h->out);
-    if (!charts)
+    if (!charts) {
+        fputs("</div>\n", h->out);
         return;
+    }
     fputs("<div class=\"charts\">", h->out);
     for (int i = 0; i < WG_SVG_AXIS_COUNT; i++) {
         fputs("<figure>", h->out);
-        wg_svg_occupancy(h->out, g->first, (enum wg_svg_axis)i, false);
+        wg_svg_occupancy(h->out, g, (enum wg_svg_axis)i, false);
         fputs("</figure>", h->out);
     }
     fprintf(h->out,
-            "</div><p class=\"dim\">Resident warps if one quantity changed and the others stayed; dot: this launch "
+            "</div></div><p class=\"dim\">Resident warps if one quantity changed and the others stayed; dot: this launch "
             "(%s).</p>\n",
             fidelity);
 }
@@ -250,7 +321,7 @@ static void pictures(struct wg_html *h, size_t k)
     if (!n)
         return;
     qsort(v, n, sizeof *v, wasteful);
-    fputs("<h3>Worst accesses</h3>\n", h->out);
+    fputs("<h3>Worst accesses</h3>\n<div class=\"two\">", h->out);
     for (size_t i = 0; i < n && shown < MAX_PICTURES; i++) {
         const struct wg_worst *w = v[i].s->worst;
         if (v[i].extra * 100 < v[0].extra)
@@ -280,6 +351,7 @@ static void pictures(struct wg_html *h, size_t k)
         wg_svg_lanes(h->out, w, false);
         fputs("</figure>\n", h->out);
     }
+    fputs("</div>\n", h->out);
 }
 
 void wg_html_kernel(struct wg_html *h, size_t k, enum wg_html_detail detail)
@@ -291,7 +363,7 @@ void wg_html_kernel(struct wg_html *h, size_t k, enum wg_html_detail detail)
     wg_html_text(h, *l->kernel ? l->kernel : l->mangled);
     fputs(" <small>", h->out);
     wg_html_text(h, wg_view_shape(shape, l));
-    fputs("</small></h2>\n<p class=\"dim\">", h->out);
+    fputs("</small> <a class=\"top\" href=\"#main\">to the top</a></h2>\n<p class=\"dim\">", h->out);
     if (g->nlaunches == 1)
         fprintf(h->out, "launch %" PRIu32 ": %s warp instructions", l->index, wg_format_count(a, g->max_inst));
     else
@@ -318,6 +390,8 @@ void wg_html_kernel(struct wg_html *h, size_t k, enum wg_html_detail detail)
         if (detail >= WG_HTML_CHARTS)
             pictures(h, k);
     }
+    if (g->total[WG_C_INST])
+        predicted(h, g, detail >= WG_HTML_CHARTS);
     limits(h, g, detail >= WG_HTML_CHARTS);
     if (g->total[WG_C_INST])
         wg_html_source(h, k, detail);

@@ -171,7 +171,7 @@ static void one_source(const struct pane *p, const struct wg_line *v, size_t n)
 /* ---- PTX ------------------------------------------------------------------------------------------------------ */
 static struct wg_line as_line(const struct wg_site *s)
 {
-    struct wg_line l = {.lanes = wg_fold_lanes(s)};
+    struct wg_line l = {.lanes = wg_metric_lanes(s)};
     struct wg_traffic t = {0};
     enum wg_where where;
     enum wg_how how;

@@ -1,5 +1,6 @@
 /* kernel_name.c - finds the function's own name in a demangled declaration. */
 #include "report/kernel_name.h"
+#include "report/markup.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -30,4 +31,11 @@ const char *wg_kernel_function(char *buf, size_t n, const char *s)
         start--;
     snprintf(buf, n, "%.*s", (int)(end - start), s + start);
     return buf;
+}
+
+const char *wg_kernel_label(const char *s, size_t *n)
+{
+    s += strncmp(s, "void ", 5) ? 0 : 5; /* kernels return nothing: only templates say so */
+    *n = wg_markup_short_kernel(s);
+    return s;
 }

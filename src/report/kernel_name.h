@@ -5,4 +5,6 @@
 
 /* "void ns::k<int>(int*)" -> "k": the function's name without result, scopes, template arguments and parameters. */
 const char *wg_kernel_function(char *buf, size_t n, const char *readable);
+/* "void ns::k<int>(int*)" -> "ns::k<int>", *n bytes of the name given: without result and parameters. */
+const char *wg_kernel_label(const char *readable, size_t *n);
 #endif

@@ -17,7 +17,7 @@ void wg_svg_lanes_text(char *buf, size_t n, const struct wg_worst *w);
  */
 enum wg_svg_axis { WG_SVG_BLOCK, WG_SVG_REGISTERS, WG_SVG_SHARED, WG_SVG_AXIS_COUNT };
 extern const char *const wg_svg_axis_names[WG_SVG_AXIS_COUNT]; /* "block-size", ... */
-bool wg_svg_occupancy(FILE *out, const struct wg_launch_result *l, enum wg_svg_axis axis, bool standalone);
+bool wg_svg_occupancy(FILE *out, const struct wg_group *v, enum wg_svg_axis axis, bool standalone);
 
 /* Every kernel of the view under the roofs of its device. False: none has both arithmetic and traffic. */
 bool wg_svg_roofline(FILE *out, const struct wg_view *v, bool standalone);
@@ -25,11 +25,12 @@ bool wg_svg_roofline(FILE *out, const struct wg_view *v, bool standalone);
 /* What a kernel is on the roofline. bytes: asked of L2, an upper bound of what memory moves. False: no such point. */
 struct wg_roof {
     double flops, bytes, intensity, peak, bandwidth, ridge, bound;
+    double reached; /* flop/s in the predicted time; 0: that is not known */
     bool is_double;
 };
 bool wg_svg_roof(const struct wg_group *g, struct wg_roof *out);
 /* The occupancy that the launch has, by the rule the metrics use. False: device or registers are not known. */
 struct wg_occupancy;
 struct wg_occupancy_query;
-bool wg_svg_query(const struct wg_launch_result *l, const struct wg_gpu **gpu, struct wg_occupancy_query *q);
+bool wg_svg_query(const struct wg_group *v, const struct wg_gpu **gpu, struct wg_occupancy_query *q);
 #endif

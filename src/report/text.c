@@ -2,6 +2,8 @@
 #include "report/escape.h"
 #include "report/page.h"
 #include "report/rules.h"
+#include "report/timing.h"
+#include "report/view.h"
 #include "model/metrics.h"
 #include "model/occupancy.h"
 #include <inttypes.h>
@@ -264,7 +266,7 @@ static size_t traffic_text(char *buf, size_t n, const char *unit, uint64_t all, 
     return k;
 }
 
-static void traffic(struct wg_page *g, const struct wg_group *v, const char *fidelity)
+static void traffic(struct wg_page *g, const struct wg_group *v)
 {
     static const char *const names[WG_WHERE_COUNT][WG_HOW_COUNT] = {
         {"global loads", "global stores", "global atomics"},    {"shared loads", "shared stores", "shared atomics"},
@@ -277,6 +279,8 @@ static void traffic(struct wg_page *g, const struct wg_group *v, const char *fid
             char n[WG_NUMBER_BYTES], text[160] = "";
             if (!t->requests)
                 continue;
+            const char *fidelity = wg_fidelity_name(
+                wg_view_traffic_fidelity((enum wg_where)w, (enum wg_how)h, v->first));
             if (t->sectors)
                 traffic_text(text, sizeof text, "sectors", t->sectors, t->sectors_ideal, t->sectors_extra, t->requests);
             if (t->sectors)
@@ -353,40 +357,15 @@ static void occupancy(struct wg_page *g, const struct wg_launch_result *l)
             wg_occupancy_waves(d, &o, blocks), wg_format_count(b, (uint64_t)d->sms * o.blocks));
 }
 
-/* What holds a launch back, in words: the busiest unit when it is busy, else what its warps wait for. */
-static const char *limiter(const double *m)
-{
-    static const struct { enum wg_modelled row; const char *text; } units[] = {
-        {WG_MODELLED_DRAM_BUSY, "memory bandwidth"},
-        {WG_MODELLED_PORT_BUSY, "the way to the L2"},
-        {WG_MODELLED_LSU_BUSY, "the load/store units, shared memory included"},
-        {WG_MODELLED_ISSUE_BUSY, "instruction issue"},
-    }, waits[] = {
-        {WG_MODELLED_STALL_MEMORY, "the latency of loads"},
-        {WG_MODELLED_STALL_BARRIER, "barriers"},
-        {WG_MODELLED_STALL_PIPE, "busy units"},
-    };
-    unsigned u = 0, w = 0;
-    for (unsigned k = 1; k < sizeof units / sizeof *units; k++)
-        u = m[units[k].row] > m[units[u].row] ? k : u;
-    for (unsigned k = 1; k < sizeof waits / sizeof *waits; k++)
-        w = m[waits[k].row] > m[waits[w].row] ? k : w;
-    if (m[WG_MODELLED_DURATION] > 2 * m[WG_MODELLED_CYCLES] * 1e3 / m[WG_MODELLED_CLOCK])
-        return "the launch itself";
-    if (m[units[u].row] > 0.6)
-        return units[u].text;
-    return m[waits[w].row] > 0.3 ? waits[w].text : "the latency of instructions";
-}
-
 /* What the models of caches and time say. */
 static void model(struct wg_page *g, const struct wg_launch_result *l)
 {
     const double *m = l->modelled;
     char a[WG_NUMBER_BYTES], b[WG_NUMBER_BYTES];
-    if (!l->has_model || !(m[WG_MODELLED_CLOCK] > 0))
+    if (!wg_timing_known(l))
         return;
     row(g, WG_INK_PLAIN, "time", "estimated", "%13.2f us, from %.2f to %.2f; held back by %s", m[WG_MODELLED_DURATION] / 1e3,
-        m[WG_MODELLED_DURATION_LOW] / 1e3, m[WG_MODELLED_DURATION_HIGH] / 1e3, limiter(m));
+        m[WG_MODELLED_DURATION_LOW] / 1e3, m[WG_MODELLED_DURATION_HIGH] / 1e3, wg_timing_bound(l));
     if (m[WG_MODELLED_L1_LD] > 0)
         row(g, WG_INK_PLAIN, "L1", "modelled", "%13.1f %% of the sectors loaded are there",
             100 * m[WG_MODELLED_L1_LD_HIT] / m[WG_MODELLED_L1_LD]);
@@ -404,10 +383,10 @@ static void numbers(struct wg_page *g, const struct wg_group *v)
     const struct wg_launch_result *l = v->first;
     const uint64_t *c = v->total;
     char a[WG_NUMBER_BYTES], b[WG_NUMBER_BYTES];
-    const char *fidelity = v->merged_sites ? "modelled" : "exact";
-    traffic(g, v, fidelity);
-    double lanes = c[WG_C_INST] ? (double)v->lanes / (double)c[WG_C_INST] : 0;
-    row(g, WG_INK_PLAIN, "lanes", "exact", "%13.1f of 32 at work in a warp instruction", lanes);
+    traffic(g, v);
+    struct wg_figure lanes = wg_view_figure(v, WG_H_PTX_LANES);
+    if (lanes.has)
+        row(g, WG_INK_PLAIN, "lanes", wg_fidelity_name(lanes.fidelity), "%13.1f of 32 at work in a warp instruction", lanes.value);
     uint64_t branches = c[WG_C_BRANCH_UNIFORM] + c[WG_C_BRANCH_DIVERGENT];
     if (branches)
         row(g, WG_INK_PLAIN, "branches", "exact", "%13s executed by warps, %s divergent", wg_format_count(a, branches),

@@ -22,6 +22,11 @@ enum wg_status wg_view_open(const struct wg_profile *p, bool fold, struct wg_are
     const struct wg_finding **hosts = wg_arena_alloc(a, (p->nhost_findings + 1) * sizeof *hosts);
     if (!out->lines || !hosts)
         return WG_NO_MEMORY;
+    for (size_t i = 0; i < out->n; i++) {
+        const struct wg_group *before = i ? &out->groups[i - 1] : NULL;
+        const char *name = out->groups[i].first->device;
+        out->groups[i].gpu = before && !strcmp(before->first->device, name) ? before->gpu : wg_gpu_of(name, p->device_file, a);
+    }
     for (size_t i = 0; s == WG_OK && i < out->n; i++)
         s = wg_fold_lines(p, &out->groups[i], a, &out->lines[i].v, &out->lines[i].n);
     for (size_t i = 0; i < p->nhost_findings; i++)
@@ -40,7 +45,7 @@ static struct wg_figure figure(const struct wg_group *g, const struct wg_site *c
 {
     const struct wg_headline_info *info = &wg_headlines[h];
     struct wg_metric_of of = {
-        .launch = g->first, .sites = sites, .nsites = n, .line = line, .gpu = wg_view_gpu(g->first)};
+        .launch = g->first, .sites = sites, .nsites = n, .line = line, .gpu = g->gpu};
     struct wg_figure f = {.fidelity = wg_view_fidelity(info->metric, g->first)};
     if (line && info->how == WG_HEADLINE_LAUNCH)
         return f;
@@ -67,6 +72,17 @@ struct wg_figure wg_view_figure(const struct wg_group *g, enum wg_headline h)
 struct wg_figure wg_view_line_figure(const struct wg_group *g, const struct wg_line *l, enum wg_headline h)
 {
     return figure(g, l->sites, l->nsites, true, h);
+}
+
+enum wg_fidelity wg_view_traffic_fidelity(enum wg_where where, enum wg_how how, const struct wg_launch_result *l)
+{
+    static const enum wg_metric of[WG_WHERE_COUNT] = {[WG_WHERE_GLOBAL] = WG_M_GLOBAL_LD_PER_REQUEST,
+                                                      [WG_WHERE_SHARED] = WG_M_WAVEFRONTS,
+                                                      [WG_WHERE_LOCAL] = WG_M_L2_SECTORS_LOCAL,
+                                                      [WG_WHERE_GENERIC] = WG_M_L2_SECTORS,
+                                                      [WG_WHERE_ASYNC] = WG_M_L2_SECTORS};
+    bool stores = where == WG_WHERE_GLOBAL && how == WG_HOW_STORE;
+    return wg_metric_fidelity(stores ? WG_M_GLOBAL_ST_PER_REQUEST : of[where], l);
 }
 
 const char *wg_view_value(char buf[WG_VALUE_BYTES], double v)
@@ -122,11 +138,4 @@ const char *wg_view_shape(char buf[128], const struct wg_launch_result *l)
         n += (size_t)snprintf(buf + n, 128 - n, ", %" PRIu64, l->dynamic_shared);
     snprintf(buf + n, 128 - n, ">>>");
     return buf;
-}
-
-const struct wg_gpu *wg_view_gpu(const struct wg_launch_result *l)
-{
-    const char *name = l->device;
-    const struct wg_gpu *d = wg_gpu_find(name);
-    return d ? d : !strncmp(name, "NVIDIA ", 7) ? wg_gpu_find(name + 7) : NULL;
 }

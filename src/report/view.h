@@ -47,6 +47,9 @@ struct wg_figure wg_view_line_figure(const struct wg_group *g, const struct wg_l
 /* What a metric that is exact for the PTX is worth when the model of ptxas joined accesses: modelled. */
 enum wg_fidelity wg_view_fidelity(enum wg_metric m, const struct wg_launch_result *l);
 
+/* How far to trust the counts of one kind of access: what the metrics of that kind say. */
+enum wg_fidelity wg_view_traffic_fidelity(enum wg_where where, enum wg_how how, const struct wg_launch_result *l);
+
 /* "4,063,232", "31.5", "0.031": whole numbers in full, others with three digits or one decimal. */
 #define WG_VALUE_BYTES 48
 const char *wg_view_value(char buf[WG_VALUE_BYTES], double v);
@@ -55,6 +58,4 @@ const char *wg_view_value_unit(char buf[WG_VALUE_BYTES], double v, const char *u
 
 /* "kernel<<<(64,64), 256>>>" without the name: "(64,64) x (32,8)". */
 const char *wg_view_shape(char buf[128], const struct wg_launch_result *l);
-/* The device of a launch, with or without its maker's name; NULL when no table knows it. */
-const struct wg_gpu *wg_view_gpu(const struct wg_launch_result *l);
 #endif

@@ -174,6 +174,67 @@ class Content(unittest.TestCase):
                 t = ET.fromstring(f.read())
             self.assertIn(" 48 of 64 warps", t.find("{http://www.w3.org/2000/svg}desc").text)
 
+    def test_text_and_page_say_the_same(self):
+        """Every row that both show has one value and one fidelity, also where machine code differs from the PTX."""
+        def change(p, l):
+            l.update(merged_sites=3, machine="ptxas")
+            for site in p["code"][0]:
+                site["machine"] = 170  # the profiler's counters then differ from those of the PTX
+            for i in (LD_SHARED, LD_GLOBAL):
+                counts(l, i)[N["inst_executed"]] = REQUESTS
+                counts(l, i)[N["thread_inst_executed"]] = 32 * REQUESTS
+                counts(l, i)[N["thread_inst_executed_true"]] = 8 * REQUESTS
+        path = save(variant(change))
+        text, html = run("report", path), run("html", path, "-o", "-")
+        shown = dict(re.findall(r'data-m="(\w+)" data-v="([^"]*)"', html))
+        lanes = re.search(r"lanes +([\d.]+) of 32 at work.* (\w+)$", text, re.M)
+        self.assertEqual(f"{float(shown['lanes']):.1f}", lanes.group(1))
+        self.assertLess(float(lanes.group(1)), 31)
+        self.assertEqual(f"{int(float(shown['instructions'])):,}", re.search(r"([\d,]+) warp instructions", text).group(1))
+        for row, name in (("global loads", "sectors_per_load"), ("global stores", "sectors_per_store")):
+            mine = re.search(rf"^  {row} .* ([\d.]+) sectors each.* (\w+)$", text, re.M)
+            self.assertEqual(mine.group(1), f"{float(shown[name]):.1f}")
+            theirs = re.search(rf'data-m="{name}".*?<td class="l dim">(\w+)<', html).group(1)
+            self.assertEqual(mine.group(2), theirs)
+            self.assertRegex(html, rf'<tr><th scope="row">{row}</th>.*<td class="l dim">{theirs}</td></tr>')
+
+    def test_a_device_that_the_profile_describes(self):
+        def change(p, l):
+            p["device_file"] = "base = H200\nname = my card\nsms = 10\nwarps_per_sm = 16\n"
+            l["device"] = "my card"
+        path = save(variant(change))
+        seen = " ".join(Page(run("html", path, "-o", "-")).text)
+        self.assertIn("16 of 16 warps", seen)
+        self.assertIn("waves of 20", seen)  # two blocks of 8 warps on each of 10 SMs
+        run("plot", path, "-o", "mine")
+        with open(os.path.join(DIR, "mine/kernel0-occupancy-registers.svg")) as f:
+            self.assertIn("16 of 16 warps", f.read())
+        r = subprocess.run([WARPGRIND, "report", path, "--fail-if", "launch__waves_per_multiprocessor > 200"], capture_output=True, text=True)
+        self.assertEqual(r.returncode, 100, r.stderr)  # 4,096 blocks in waves of 20
+
+    def test_predicted_time_is_broken_down(self):
+        model = {"clock": 1785, "cycles": 8925, "duration": 6000, "duration_low": 4200, "duration_high": 7800, "sm_active": 4462.5,
+                 "issue_busy": 0.215, "lsu_busy": 0.715, "l2_port_busy": 0.105, "dram_busy": 0.055, "stall_memory": 0.405,
+                 "stall_barrier": 0.125, "stall_pipe": 0.255, "l1_global_ld": 1000, "l1_global_ld_hit": 250, "l2_read": 750,
+                 "l2_read_hit": 300, "dram_read": 14400, "followed": 1, "warps_active": 31.5}
+        path = save(variant(lambda p, l: l.update(model=model)))
+        page_ = run("html", path, "-o", "-")
+        seen = " ".join(" ".join(Page(page_).text).split())
+        self.assertIn("6 us , from 4.2 us to 7.8 us (estimated)", seen)
+        self.assertIn("the load/store units, shared memory included", seen)
+        for share in ("21.5 %", "71.5 %", "10.5 %", "5.5 %", "40.5 %", "12.5 %", "25.5 %"):
+            self.assertIn(share, seen)
+        self.assertIn("L1: loaded sectors that it held 25 % modelled", seen)  # of the sectors loaded hit the L1
+        text = run("report", path)
+        self.assertIn("held back by the load/store units", " ".join(text.split()))
+        run("plot", path, "-o", "timed")
+        t = ET.parse(os.path.join(DIR, "timed/kernel0-time.svg")).getroot()
+        bars = [float(r.get("width")) for r in t.iter("{http://www.w3.org/2000/svg}rect") if r.get("class") == "bar"]
+        self.assertAlmostEqual(bars[1] / bars[0], 0.215 / 0.715, 2)  # busiest first
+        none = " ".join(Page(page(TRANSPOSE)).text)
+        self.assertIn("--model", none)
+        self.assertNotIn("stall", none)
+
     def test_a_fix_that_was_tried_is_told(self):
         p = " ".join(Page(page(variant(lambda p, l: l.update(worst=[COLUMN])))).text)
         self.assertRegex(p, r"tried on these addresses.*32 wavefronts become 1 \(modelled")

@@ -57,7 +57,7 @@ function comparable(table, tools) {
     return;
   const out = make("div", { id: "compared" });
   const chosen = [];
-  table.tHead.rows[0].append(make("th", { textContent: "compare" }));
+  table.tHead.rows[0].append(make("th", { textContent: "compare", className: "compare" }));
   const show = () => {
     out.replaceChildren();
     if (chosen.length !== 2)
@@ -88,7 +88,7 @@ function comparable(table, tools) {
         chosen.shift().querySelector("input").checked = false;
       show();
     });
-    row.append(make("td", {}, box));
+    row.append(make("td", { className: "compare" }, box));
   }
   table.parentElement.after(out);
 }
