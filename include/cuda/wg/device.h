@@ -58,6 +58,7 @@ WG_BUILTIN(gridDim, )
 #include <__clang_cuda_math.h>
 
 #include "atomics.h"
+#include "nv_atomic.h"
 #include "address_space.h"
 
 typedef unsigned int cuuint32_t; /* a type of the driver API that the next header uses */
