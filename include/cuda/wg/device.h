@@ -90,6 +90,7 @@ typedef unsigned int cuuint32_t; /* a type of the driver API that the next heade
 #include "minmax.h"
 #if __cplusplus >= 201103L
 #include "texture.h"
+#include "texture_reference.h"
 #include "surface.h"
 #endif
 
