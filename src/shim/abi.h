@@ -82,6 +82,16 @@ struct cudaTextureDesc {
     int disableTrilinearOptimization;
     int seamlessCubemap; /* not in the layout that the plain name has in CUDA 11 */
 };
+/* The program's variable behind a texture reference, as the headers up to CUDA 11 had it. */
+struct textureReference {
+    int normalized, filterMode, addressMode[3];
+    struct cudaChannelFormatDesc channelDesc;
+    int sRGB;
+    unsigned maxAnisotropy;
+    int mipmapFilterMode;
+    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+    int disableTrilinearOptimization, reserved[14];
+};
 struct cudaResourceViewDesc {
     int format;
     size_t width, height, depth;

@@ -10,13 +10,13 @@
 /* ---- loading ------------------------------------------------------------------------------------------------------
  */
 
-static enum cudaError load_image(struct wg_shim *s, struct wg_image **out, const void *data)
+static enum cudaError load_image(struct wg_shim *s, struct wg_binary **out, const void *data)
 {
     uint32_t magic;
     if (!out || !data)
         return cudaErrorInvalidValue;
     memcpy(&magic, data, sizeof magic);
-    struct wg_image *im = calloc(1, sizeof *im);
+    struct wg_binary *im = calloc(1, sizeof *im);
     if (!im)
         return cudaErrorMemoryAllocation;
     im->by_hand = true;
@@ -41,7 +41,7 @@ static enum cudaError load_image(struct wg_shim *s, struct wg_image **out, const
     return cudaSuccess;
 }
 
-static enum cudaError load_file(struct wg_shim *s, struct wg_image **out, const char *path)
+static enum cudaError load_file(struct wg_shim *s, struct wg_binary **out, const char *path)
 {
     if (!out || !path)
         return cudaErrorInvalidValue;
@@ -73,21 +73,21 @@ static enum cudaError load_file(struct wg_shim *s, struct wg_image **out, const 
     return e;
 }
 
-static struct wg_image *by_hand(struct wg_shim *s, const void *handle)
+static struct wg_binary *by_hand(struct wg_shim *s, const void *handle)
 {
-    for (struct wg_image *im = s->images; im; im = im->next)
+    for (struct wg_binary *im = s->images; im; im = im->next)
         if (im == handle && im->by_hand)
             return im;
     return NULL;
 }
 
-WG_DRIVER(cuModuleLoadData, CONTEXT, (struct wg_image * *out, const void *data), (out, data))
+WG_DRIVER(cuModuleLoadData, CONTEXT, (struct wg_binary * *out, const void *data), (out, data))
 {
     return load_image(s, out, data);
 }
 /* The options tune a compiler that is not here; logs stay empty. */
 WG_DRIVER(cuModuleLoadDataEx, CONTEXT,
-          (struct wg_image * *out, const void *data, unsigned n, int *options, void **values),
+          (struct wg_binary * *out, const void *data, unsigned n, int *options, void **values),
           (out, data, n, options, values))
 {
     enum { LOG = 3, LOG_SIZE = 4, ERROR_LOG = 5, ERROR_SIZE = 6 };
@@ -99,17 +99,17 @@ WG_DRIVER(cuModuleLoadDataEx, CONTEXT,
     }
     return load_image(s, out, data);
 }
-WG_DRIVER(cuModuleLoadFatBinary, CONTEXT, (struct wg_image * *out, const void *data), (out, data))
+WG_DRIVER(cuModuleLoadFatBinary, CONTEXT, (struct wg_binary * *out, const void *data), (out, data))
 {
     return load_image(s, out, data);
 }
-WG_DRIVER(cuModuleLoad, CONTEXT, (struct wg_image * *out, const char *path), (out, path))
+WG_DRIVER(cuModuleLoad, CONTEXT, (struct wg_binary * *out, const char *path), (out, path))
 {
     return load_file(s, out, path);
 }
 WG_DRIVER(cuModuleUnload, CONTEXT, (void *handle), (handle))
 {
-    struct wg_image *im = by_hand(s, handle);
+    struct wg_binary *im = by_hand(s, handle);
     if (!im)
         return cudaErrorInvalidResourceHandle;
     wg_image_drop(s, im);
@@ -118,7 +118,7 @@ WG_DRIVER(cuModuleUnload, CONTEXT, (void *handle), (handle))
 
 static enum cudaError get_function(struct wg_shim *s, const void **out, void *handle, const char *name)
 {
-    struct wg_image *im = by_hand(s, handle);
+    struct wg_binary *im = by_hand(s, handle);
     struct wg_func *f, *fn;
     if (!out || !name)
         return cudaErrorInvalidValue;
@@ -140,7 +140,7 @@ static enum cudaError get_function(struct wg_shim *s, const void **out, void *ha
 
 static enum cudaError get_global(struct wg_shim *s, uint64_t *addr, size_t *bytes, void *handle, const char *name)
 {
-    struct wg_image *im = by_hand(s, handle);
+    struct wg_binary *im = by_hand(s, handle);
     uint64_t a;
     size_t n;
     if (!name || (!addr && !bytes))
@@ -167,7 +167,7 @@ WG_DRIVER(cuModuleGetGlobal_v2, CONTEXT, (uint64_t *addr, size_t *bytes, void *m
 }
 WG_DRIVER(cuModuleGetFunctionCount, CONTEXT, (unsigned *out, void *module), (out, module))
 {
-    const struct wg_image *im = by_hand(s, module);
+    const struct wg_binary *im = by_hand(s, module);
     if (!out || !im || !im->module)
         return cudaErrorInvalidValue;
     *out = (unsigned)wg_module_kernel_count(im->module);
@@ -178,14 +178,14 @@ WG_DRIVER(cuModuleGetFunctionCount, CONTEXT, (unsigned *out, void *module), (out
  */
 
 #define LOAD_ARGS unsigned njit, void *options, void **values, unsigned n
-WG_DRIVER(cuLibraryLoadData, INIT, (struct wg_image * *out, const void *code, void *jit, void **jit_values, LOAD_ARGS),
+WG_DRIVER(cuLibraryLoadData, INIT, (struct wg_binary * *out, const void *code, void *jit, void **jit_values, LOAD_ARGS),
           (out, code, jit, jit_values, njit, options, values, n))
 {
     (void)jit, (void)jit_values, (void)njit, (void)options, (void)values, (void)n;
     return load_image(s, out, code);
 }
 WG_DRIVER(cuLibraryLoadFromFile, INIT,
-          (struct wg_image * *out, const char *path, void *jit, void **jit_values, LOAD_ARGS),
+          (struct wg_binary * *out, const char *path, void *jit, void **jit_values, LOAD_ARGS),
           (out, path, jit, jit_values, njit, options, values, n))
 {
     (void)jit, (void)jit_values, (void)njit, (void)options, (void)values, (void)n;
@@ -214,14 +214,14 @@ WG_DRIVER(cuKernelGetFunction, CONTEXT, (const void **out, const void *kernel), 
 }
 
 WG_API(cudaLibraryLoadData, CONTEXT,
-       (struct wg_image * *out, const void *code, void *jit, void **jit_values, LOAD_ARGS),
+       (struct wg_binary * *out, const void *code, void *jit, void **jit_values, LOAD_ARGS),
        (out, code, jit, jit_values, njit, options, values, n))
 {
     (void)jit, (void)jit_values, (void)njit, (void)options, (void)values, (void)n;
     return load_image(s, out, code);
 }
 WG_API(cudaLibraryLoadFromFile, CONTEXT,
-       (struct wg_image * *out, const char *path, void *jit, void **jit_values, LOAD_ARGS),
+       (struct wg_binary * *out, const char *path, void *jit, void **jit_values, LOAD_ARGS),
        (out, path, jit, jit_values, njit, options, values, n))
 {
     (void)jit, (void)jit_values, (void)njit, (void)options, (void)values, (void)n;
@@ -257,7 +257,7 @@ struct linking {
 
 static enum cudaError add_unit(struct wg_shim *s, struct linking *l, const void *data)
 {
-    const struct wg_image im = {.data = data};
+    const struct wg_binary im = {.data = data};
     struct wg_join_unit *more = realloc(l->units, (l->n + 1) * sizeof *more);
     char *text;
     size_t n;

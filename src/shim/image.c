@@ -14,12 +14,14 @@ WG_EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const 
                                  int constant, int global);
 WG_EXPORT void __cudaRegisterManagedVar(void **handle, void **slot, char *device, const char *name, int ext,
                                         size_t bytes, int constant, int global);
+WG_EXPORT void __cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name, int dim,
+                                     int norm, int ext);
 WG_EXPORT char __cudaInitModule(void **handle);
 
 void **__cudaRegisterFatBinary(void *wrapper)
 {
     const struct wg_fatbin_wrapper *w = wrapper;
-    struct wg_image *im = calloc(1, sizeof *im);
+    struct wg_binary *im = calloc(1, sizeof *im);
     if (!im || !w)
         return (void **)im;
     if (w->magic == WG_WRAPPER_MAGIC) {
@@ -38,15 +40,15 @@ void **__cudaRegisterFatBinary(void *wrapper)
 
 void __cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
 
-static struct wg_image *known_image(struct wg_shim *s, void **handle)
+static struct wg_binary *known_image(struct wg_shim *s, void **handle)
 {
-    for (struct wg_image *im = s->images; im; im = im->next)
+    for (struct wg_binary *im = s->images; im; im = im->next)
         if ((void **)im == handle)
             return im;
     return NULL;
 }
 
-static void drop_names(struct wg_shim *s, const struct wg_image *im)
+static void drop_names(struct wg_shim *s, const struct wg_binary *im)
 {
     struct wg_func *f, *fn;
     struct wg_var *v, *vn;
@@ -64,9 +66,9 @@ static void drop_names(struct wg_shim *s, const struct wg_image *im)
         }
 }
 
-void wg_image_drop(struct wg_shim *s, struct wg_image *im)
+void wg_image_drop(struct wg_shim *s, struct wg_binary *im)
 {
-    for (struct wg_image **p = &s->images; *p; p = &(*p)->next)
+    for (struct wg_binary **p = &s->images; *p; p = &(*p)->next)
         if (*p == im) {
             *p = im->next;
             break;
@@ -80,13 +82,13 @@ void wg_image_drop(struct wg_shim *s, struct wg_image *im)
 void __cudaUnregisterFatBinary(void **handle)
 {
     struct wg_shim *s = wg_shim_lock();
-    struct wg_image *im = known_image(s, handle);
+    struct wg_binary *im = known_image(s, handle);
     if (im)
         wg_image_drop(s, im);
     wg_shim_unlock(s);
 }
 
-struct wg_func *wg_image_add_func(struct wg_shim *s, struct wg_image *im, const void *host, const char *name)
+struct wg_func *wg_image_add_func(struct wg_shim *s, struct wg_binary *im, const void *host, const char *name)
 {
     struct wg_func *f = calloc(1, sizeof *f);
     if (!f || !(f->name = strdup(name))) {
@@ -105,7 +107,7 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
 {
     (void)device, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
     struct wg_shim *s = wg_shim_lock();
-    struct wg_image *im = known_image(s, handle);
+    struct wg_binary *im = known_image(s, handle);
     struct wg_func *f = NULL;
     const void *key = host;
     HASH_FIND_PTR(s->funcs, &key, f);
@@ -115,18 +117,19 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
     wg_shim_unlock(s);
 }
 
-static void add_var(void **handle, const void *host, void **slot, const char *name, size_t bytes, int constant)
+/* like: what else is known of it. */
+static void add_var(void **handle, const void *host, void **slot, const char *name, size_t bytes, struct wg_var like)
 {
     struct wg_shim *s = wg_shim_lock();
-    struct wg_image *im = known_image(s, handle);
+    struct wg_binary *im = known_image(s, handle);
     struct wg_var *v = NULL;
     HASH_FIND_PTR(s->vars, &host, v);
     if (im && !v && name && (v = calloc(1, sizeof *v))) {
+        *v = like;
         v->host = host;
         v->image = im;
         v->name = strdup(name);
         v->bytes = bytes;
-        v->constant = constant != 0;
         v->managed = slot != NULL;
         v->managed_slot = slot;
         if (v->name)
@@ -141,14 +144,21 @@ void __cudaRegisterVar(void **handle, char *host, char *device, const char *name
                        int global)
 {
     (void)device, (void)ext, (void)global;
-    add_var(handle, host, NULL, name, bytes, constant);
+    add_var(handle, host, NULL, name, bytes, (struct wg_var){.constant = constant != 0});
 }
 
 void __cudaRegisterManagedVar(void **handle, void **slot, char *device, const char *name, int ext, size_t bytes,
                               int constant, int global)
 {
     (void)device, (void)ext, (void)global;
-    add_var(handle, slot, slot, name, bytes, constant);
+    add_var(handle, slot, slot, name, bytes, (struct wg_var){.constant = constant != 0});
+}
+
+void __cudaRegisterTexture(void **handle, const void *host, const void **device, const char *name, int dim, int norm,
+                           int ext)
+{
+    (void)device, (void)dim, (void)ext;
+    add_var(handle, host, NULL, name, 8, (struct wg_var){.texture = true, .normalized_float = norm != 0});
 }
 
 /* "nvcc 13.0" from the comments that compilers put at the head of their PTX; "" when they say nothing. */
@@ -169,7 +179,7 @@ static void compiler_of(const char *ptx, size_t n, char *out, size_t nout)
     }
 }
 
-enum cudaError wg_image_load(struct wg_shim *s, struct wg_image *im)
+enum cudaError wg_image_load(struct wg_shim *s, struct wg_binary *im)
 {
     if (im->module || im->failed)
         return im->failed;
@@ -202,7 +212,7 @@ char __cudaInitModule(void **handle)
 {
     struct wg_shim *s;
     enum cudaError e = wg_shim_enter(&s, WG_NEED_CONTEXT);
-    struct wg_image *im = known_image(s, handle);
+    struct wg_binary *im = known_image(s, handle);
     if (e == cudaSuccess)
         e = im ? wg_image_load(s, im) : cudaErrorInvalidValue;
     wg_shim_leave(s, e, "__cudaInitModule");
@@ -245,13 +255,19 @@ enum cudaError wg_image_var(struct wg_shim *s, const void *host, struct wg_var *
     return wg_module_symbol(v->image->module, v->name, addr, bytes) == WG_OK ? cudaSuccess : cudaErrorInvalidSymbol;
 }
 
+enum cudaError wg_image_reference(struct wg_shim *s, const void *host, struct wg_var **out)
+{
+    HASH_FIND_PTR(s->vars, &host, *out);
+    return *out && (*out)->texture ? wg_image_load(s, (*out)->image) : cudaErrorInvalidSymbol;
+}
+
 void wg_image_unload_all(struct wg_shim *s)
 {
     struct wg_func *f, *fn;
     HASH_ITER(hh, s->funcs, f, fn)
         f->kernel = NULL;
-    struct wg_image *next;
-    for (struct wg_image *im = s->images; im; im = next) {
+    struct wg_binary *next;
+    for (struct wg_binary *im = s->images; im; im = next) {
         next = im->next;
         if (im->by_hand) {
             wg_image_drop(s, im);

@@ -72,7 +72,7 @@ static enum cudaError joined(struct wg_shim *s, const void *const *list, char **
     return e;
 }
 
-enum cudaError wg_image_ptx(struct wg_shim *s, const struct wg_image *im, char **text, size_t *n)
+enum cudaError wg_image_ptx(struct wg_shim *s, const struct wg_binary *im, char **text, size_t *n)
 {
     const bool units = im->prelinked && im->prelinked[0];
     enum cudaError e = one(s, im->data, units, text, n);

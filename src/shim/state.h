@@ -54,10 +54,10 @@ struct wg_object { /* texture and surface objects, for the queries that give the
     UT_hash_handle hh;
 };
 
-struct wg_image; /* image.h */
+struct wg_binary; /* image.h */
 struct wg_func {
     const void *host; /* key: the stub's address in the program */
-    struct wg_image *image;
+    struct wg_binary *image;
     char *name; /* mangled */
     struct wg_kernel *kernel; /* NULL until first used, and again after cudaDeviceReset */
     struct wg_kernel_info info;
@@ -69,11 +69,13 @@ struct wg_func {
 };
 struct wg_var {
     const void *host; /* key: the shadow variable's address in the program */
-    struct wg_image *image;
+    struct wg_binary *image;
     char *name;
     size_t bytes;
     bool constant, managed;
     void **managed_slot; /* the program's pointer to a __managed__ variable */
+    bool texture, normalized_float; /* a texture reference and how it reads; bound: the object behind it, or 0 */
+    uint64_t bound;
     UT_hash_handle hh;
 };
 
@@ -136,7 +138,7 @@ struct wg_shim {
 
     char detail[192]; /* what the call that runs has found wrong with its arguments, for a finding; "" */
 
-    struct wg_image *images;
+    struct wg_binary *images;
     struct wg_func *funcs;
     struct wg_var *vars;
     struct wg_mem *mems;
@@ -223,6 +225,10 @@ void wg_device_identify(const struct wg_device *gpu, char name[256], unsigned ch
 /* exit.c */
 void wg_shim_watch_exit(struct wg_shim *s); /* once, when a profile is wanted */
 void wg_shim_write_profile(struct wg_shim *s);
+/* texture.c: a texture object made and given up; the answers are those of the calls of the API. */
+enum cudaError wg_object_create(struct wg_shim *s, uint64_t *out, const struct cudaResourceDesc *r,
+                                const struct cudaTextureDesc *t, const struct cudaResourceViewDesc *v, bool seamless);
+enum cudaError wg_object_destroy(struct wg_shim *s, uint64_t handle, bool surface);
 /* stream.c */
 bool wg_stream_known(struct wg_shim *s, const void *stream);
 bool wg_event_known(struct wg_shim *s, const void *event);

@@ -169,8 +169,8 @@ void wg_object_free_all(struct wg_shim *s)
 }
 
 /* seamless: the descriptor's layout has that field. */
-static enum cudaError create(struct wg_shim *s, uint64_t *out, const struct cudaResourceDesc *r,
-                             const struct cudaTextureDesc *t, const struct cudaResourceViewDesc *v, bool seamless)
+enum cudaError wg_object_create(struct wg_shim *s, uint64_t *out, const struct cudaResourceDesc *r,
+                                const struct cudaTextureDesc *t, const struct cudaResourceViewDesc *v, bool seamless)
 {
     struct wg_texture x = {.seamless = seamless && t && t->seamlessCubemap};
     if (!out || !r || !t)
@@ -220,7 +220,7 @@ WG_API(cudaCreateTextureObject, CONTEXT,
         const struct cudaResourceViewDesc *v),
        (out, r, t, v))
 {
-    return create(s, out, r, t, v, WG_CUDART_MAJOR >= 12);
+    return wg_object_create(s, out, r, t, v, WG_CUDART_MAJOR >= 12);
 }
 
 WG_API(cudaCreateTextureObject_v2, CONTEXT,
@@ -228,7 +228,7 @@ WG_API(cudaCreateTextureObject_v2, CONTEXT,
         const struct cudaResourceViewDesc *v),
        (out, r, t, v))
 {
-    return create(s, out, r, t, v, true);
+    return wg_object_create(s, out, r, t, v, true);
 }
 
 WG_API(cudaCreateSurfaceObject, CONTEXT, (uint64_t *out, const struct cudaResourceDesc *r), (out, r))
@@ -253,7 +253,7 @@ WG_API(cudaCreateSurfaceObject, CONTEXT, (uint64_t *out, const struct cudaResour
     return e;
 }
 
-static enum cudaError destroy(struct wg_shim *s, uint64_t handle, bool surface)
+enum cudaError wg_object_destroy(struct wg_shim *s, uint64_t handle, bool surface)
 {
     struct wg_object *o = object_at(s, handle, surface);
     if (!handle)
@@ -268,11 +268,11 @@ static enum cudaError destroy(struct wg_shim *s, uint64_t handle, bool surface)
 
 WG_API(cudaDestroyTextureObject, CONTEXT, (uint64_t handle), (handle))
 {
-    return destroy(s, handle, false);
+    return wg_object_destroy(s, handle, false);
 }
 WG_API(cudaDestroySurfaceObject, CONTEXT, (uint64_t handle), (handle))
 {
-    return destroy(s, handle, true);
+    return wg_object_destroy(s, handle, true);
 }
 
 /* WG_GIVE(call, kind of object, type, member): answers with what the object was made from. */

@@ -418,6 +418,13 @@ enum wg_status wg_texture_create(struct wg *g, const struct wg_texture *t, uint6
     return WG_OK;
 }
 
+enum wg_status wg_module_bind(struct wg_module *m, const char *name, uint64_t handle)
+{
+    (void)m;
+    wg_double.bound = handle;
+    return strcmp(name, "reference") == 0 ? WG_OK : WG_NOT_FOUND;
+}
+
 enum wg_status wg_surface_create(struct wg *g, const struct wg_image *image, uint64_t *handle)
 {
     return wg_texture_create(g, &(struct wg_texture){.image = *image}, handle);

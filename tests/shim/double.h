@@ -21,5 +21,6 @@ extern struct wg_double {
     unsigned opened, modules, unloaded;
     struct wg_texture texture;   /* the last object made */
     unsigned objects;            /* alive */
+    uint64_t bound;              /* handle last bound to a texture reference; there is one, "reference" */
 } wg_double;
 #endif

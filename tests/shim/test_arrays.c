@@ -18,6 +18,11 @@ int cudaCreateTextureObject_v2(uint64_t *, const struct cudaResourceDesc *, cons
 int cudaCreateSurfaceObject(uint64_t *, const struct cudaResourceDesc *);
 int cudaDestroyTextureObject(uint64_t);
 int cudaDestroySurfaceObject(uint64_t);
+void __cudaRegisterTexture(void **, const void *, const void **, const char *, int, int, int);
+int cudaBindTexture(size_t *, const struct textureReference *, const void *, const struct cudaChannelFormatDesc *, size_t);
+int cudaBindTextureToArray(const struct textureReference *, void *, const struct cudaChannelFormatDesc *);
+int cudaUnbindTexture(const struct textureReference *);
+int cudaGetTextureAlignmentOffset(size_t *, const struct textureReference *);
 
 static const struct cudaChannelFormatDesc f32 = {32, 0, 0, 0, cudaChannelFormatKindFloat},
                                           u8x4 = {8, 8, 8, 8, cudaChannelFormatKindUnsigned};
@@ -161,6 +166,39 @@ static void objects_describe_the_array(void **state)
     assert_int_equal(wg_double.objects, 0);
 }
 
+static void references_are_objects_that_change(void **state)
+{
+    (void)state;
+    static struct textureReference t = {.filterMode = 1, .addressMode = {1, 1, 1}}, stranger, absent;
+    void **h = register_module(test_ptx), *p, *a;
+    size_t offset = 7;
+    const struct wg_texture *x = &wg_double.texture;
+    wg_double.objects = 0;
+    wg_double.bound = 0;
+    __cudaRegisterTexture(h, &t, NULL, "reference", 1, 1, 0);
+    __cudaRegisterTexture(h, &absent, NULL, "not_in_the_ptx", 1, 0, 0);
+    ok(cudaMalloc(&p, 400));
+    expect(cudaErrorInvalidTexture, cudaBindTexture(NULL, &stranger, p, &f32, 400));
+    expect(cudaErrorInvalidTexture, cudaBindTexture(NULL, &absent, p, &f32, 400));
+    expect(cudaErrorInvalidTextureBinding, cudaGetTextureAlignmentOffset(&offset, &t));
+    ok(cudaBindTexture(&offset, &t, (char *)p + 40, &f32, UINT32_MAX)); /* all there is */
+    assert_int_equal(offset, 0);
+    assert_int_equal(x->image.level[0].width, 90);
+    const uint64_t first = wg_double.bound;
+    assert_true(first != 0);
+    ok(cudaMallocArray(&a, &u8x4, 20, 9, 0));
+    ok(cudaBindTextureToArray(&t, a, &u8x4));
+    assert_true(x->normalized_float && x->filter == WG_FILTER_LINEAR && x->image.shape == WG_IMAGE_2D);
+    assert_int_equal(wg_double.objects, 1); /* the first one is gone */
+    ok(cudaGetTextureAlignmentOffset(&offset, &t));
+    ok(cudaUnbindTexture(&t));
+    assert_int_equal(wg_double.bound, 0);
+    assert_int_equal(wg_double.objects, 0);
+    ok(cudaUnbindTexture(&t));
+    __cudaUnregisterFatBinary(h);
+    expect(cudaErrorInvalidTexture, cudaBindTexture(NULL, &t, p, &f32, 400));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +207,7 @@ int main(void)
         cmocka_unit_test_setup(volumes_count_elements, fresh),
         cmocka_unit_test_setup(levels_halve_and_share_the_mipmap, fresh),
         cmocka_unit_test_setup(objects_describe_the_array, fresh),
+        cmocka_unit_test_setup(references_are_objects_that_change, fresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,7 @@ def expand(folder, words):
 
 def run_limited(argv, cwd, limit):
     """Output, exit status (negative: signal; None: timed out) and seconds of wall and processor time. The limit is of
-    processor time for each process, so that a busy machine changes no outcome; a program that waits gets twenty times that."""
+    processor time for each process, so that a busy machine changes no outcome; a program that waits gets sixty times that."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.monotonic()
     with tempfile.TemporaryFile() as out:
@@ -89,7 +89,7 @@ def run_limited(argv, cwd, limit):
                              start_new_session=True,
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 20)))
         try:
-            status = p.wait(timeout=20 * limit)
+            status = p.wait(timeout=60 * limit)
             if status in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
                 status = None
         except subprocess.TimeoutExpired:

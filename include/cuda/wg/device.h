@@ -58,6 +58,7 @@ WG_BUILTIN(gridDim, )
 #include <__clang_cuda_math.h>
 
 #include "atomics.h"
+#include "nv_atomic.h"
 #include "address_space.h"
 
 typedef unsigned int cuuint32_t; /* a type of the driver API that the next header uses */
@@ -89,6 +90,7 @@ typedef unsigned int cuuint32_t; /* a type of the driver API that the next heade
 #include "minmax.h"
 #if __cplusplus >= 201103L
 #include "texture.h"
+#include "texture_reference.h"
 #include "surface.h"
 #endif
 

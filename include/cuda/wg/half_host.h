@@ -43,6 +43,8 @@ static __inline__ __host__ __device__ float wg_half_to_float(unsigned short h)
         f = (float)m * 0x1p-24f;
         return sign ? -f : f;
     }
+    if (e == 31 && m)
+        return __builtin_bit_cast(float, 0x7fffffffu);
     bits = sign | (e == 31 ? 0x7f800000u : (e + 112) << 23) | m << 13;
     __builtin_memcpy(&f, &bits, 4);
     return f;

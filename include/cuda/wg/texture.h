@@ -105,10 +105,7 @@ static __device__ __forceinline__ T tex2Dgather(cudaTextureObject_t t, float x, 
 #undef WG_TEX_1
 #undef WG_UNWRAP
 
-/* Texture references were removed in CUDA 12; say so where one is declared. */
-template <class T, int kind = cudaTextureType1D, cudaTextureReadMode mode = cudaReadModeElementType> struct texture {
-    static_assert(sizeof(T) == 0, "texture references were removed in CUDA 12: use cudaCreateTextureObject");
-};
+/* Surface references were removed in CUDA 12; say so where one is declared. */
 template <class T, int kind = cudaSurfaceType1D> struct surface {
     static_assert(sizeof(T) == 0, "surface references were removed in CUDA 12: use cudaCreateSurfaceObject");
 };
