@@ -3,7 +3,7 @@
 // counts.
 // bug-edge: the guard lets one particle too many through.
 // usage: aos_soa [n] [aos|soa|bug-edge]... [--seed N] [--time REPEATS]
-// bench: 16777216
+// bench: 2097152 16777216
 #include "common.h"
 
 struct Particle {

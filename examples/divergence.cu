@@ -1,7 +1,7 @@
 // divergence.cu - four kinds of elements, each with a loop of its own. mixed: the kinds lie at random, so that a warp
 // walks through all four loops with a quarter of its lanes. sorted: the same kernel, the elements ordered by kind.
 // usage: divergence [n] [mixed|sorted]... [--seed N] [--time REPEATS]
-// bench: 16777216
+// bench: 4194304 16777216
 #include "common.h"
 
 const int Steps = 32;

@@ -2,7 +2,9 @@
 // accelerator (TMA), two warpgroups multiply them with wgmma, straight from shared memory, and mbarriers pass the
 // buffers to and fro. Blocks stay and take one tile of C after the other. multicast pairs blocks in a cluster: each
 // fetches half of the tile of B that both need, for both.
-// usage: matmul_hopper [n] [tma|multicast]... [--seed N] [--time REPEATS]      build with -arch=sm_90a -lcuda
+// The bugs: the wait for a tile comes after its multiplications; a buffer is given back while its multiplications are
+// under way. usage: matmul_hopper [n] [tma|multicast|bug-late-wait|bug-early-release]... [--seed N] [--time REPEATS]
+// Build with -arch=sm_90a, CUDA 12.5 or newer.
 #include "common.h"
 #include <cuda.h>
 #include <cuda_fp16.h>
@@ -146,7 +148,10 @@ __device__ __forceinline__ void store(__half *to, int n, const float (&d)[128])
         }
 }
 
-template <int Blocks> __device__ void matmul(const CUtensorMap *map_a, const CUtensorMap *map_b, __half *c, int n)
+enum Bug { None, LateWait, EarlyRelease };
+
+template <int Blocks, Bug What>
+__device__ void matmul(const CUtensorMap *map_a, const CUtensorMap *map_b, __half *c, int n)
 {
     extern __shared__ unsigned char room[];
     __shared__ unsigned long long full[Stages], empty[Stages];
@@ -203,18 +208,24 @@ template <int Blocks> __device__ void matmul(const CUtensorMap *map_a, const CUt
                 const int s = turn % Stages;
                 const unsigned char *const as = tiles + s * (BytesA + BytesB) + (group - 1) * 64 * Deep * 2;
                 const unsigned char *const bs = tiles + s * (BytesA + BytesB) + BytesA;
-                barrier_wait(&full[s], turn / Stages & 1);
+                if (What != LateWait)
+                    barrier_wait(&full[s], turn / Stages & 1);
                 asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 #pragma unroll
                 for (int i = 0; i < Deep; i += 16)
                     multiply_add(d, descriptor(as + i * 2, 8 * 128, 16), descriptor(bs + i * 128, 8 * 128, BytesB64));
                 asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-                multiplications_wait<1>();
-                if (k > 0)
+                if (What == LateWait)
+                    barrier_wait(&full[s], turn / Stages & 1);
+                multiplications_wait<1>(); // those of the buffer before are done, so that it can be filled again
+                if (What == EarlyRelease)
+                    release(turn);
+                else if (k > 0)
                     release(turn - 1);
             }
             multiplications_wait<0>();
-            release(turn - 1);
+            if (What != EarlyRelease)
+                release(turn - 1);
             store(c + (size_t)(row + (warp - 4) * 16 + t % 32 / 4) * n + col + t % 4 * 8, n, d);
         }
     }
@@ -223,16 +234,11 @@ template <int Blocks> __device__ void matmul(const CUtensorMap *map_a, const CUt
         cluster_sync(); // nobody leaves while the other may still signal it
 }
 
-__global__ __launch_bounds__(Threads, 1) void matmul_tma(const __grid_constant__ CUtensorMap a,
-                                                         const __grid_constant__ CUtensorMap b, __half *c, int n)
+// The maps are in global memory: a kernel's parameter would do (__grid_constant__), but not with every compiler.
+template <int Blocks, Bug What>
+__global__ __launch_bounds__(Threads, 1) void matmul_tma(const CUtensorMap *a, const CUtensorMap *b, __half *c, int n)
 {
-    matmul<1>(&a, &b, c, n);
-}
-__global__ __cluster_dims__(2, 1, 1)
-    __launch_bounds__(Threads, 1) void matmul_multicast(const __grid_constant__ CUtensorMap a,
-                                                        const __grid_constant__ CUtensorMap b, __half *c, int n)
-{
-    matmul<2>(&a, &b, c, n);
+    matmul<Blocks, What>(a, b, c, n);
 }
 
 // n x n halves as groups of 64 columns, fetched in boxes of `rows` rows of `groups` groups, swizzled.
@@ -241,9 +247,12 @@ static CUtensorMap map_of(__half *p, int n, int rows, int groups)
     CUtensorMap map;
     const cuuint64_t size[3] = {64, (cuuint64_t)n, (cuuint64_t)n / 64}, pitch[2] = {n * sizeof(__half), 128};
     const cuuint32_t box[3] = {64, (cuuint32_t)rows, (cuuint32_t)groups}, step[3] = {1, 1, 1};
-    const CUresult r = cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 3, p, size, pitch, box, step,
-                                              CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                                              CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    void *encode; // of the driver, which the program is then not linked with
+    cudaDriverEntryPointQueryResult found;
+    CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found));
+    const CUresult r = ((decltype(&cuTensorMapEncodeTiled))encode)(
+        &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 3, p, size, pitch, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (r != CUDA_SUCCESS) {
         std::fprintf(stderr, "cuTensorMapEncodeTiled: error %d\n", (int)r);
         std::exit(2);
@@ -253,13 +262,20 @@ static CUtensorMap map_of(__half *p, int n, int rows, int groups)
 
 int main(int argc, char **argv)
 {
-    Example e("matmul_hopper", {"tma", "multicast"}, argc, argv, 256, 256, 16384, 256);
-    void (*const kernels[])(CUtensorMap, CUtensorMap, __half *, int) = {matmul_tma, matmul_multicast};
+    Example e("matmul_hopper", {"tma", "multicast", "bug-late-wait", "bug-early-release"}, argc, argv, 256, 256, 16384,
+              256);
+    const struct {
+        void (*kernel)(const CUtensorMap *, const CUtensorMap *, __half *, int);
+        unsigned cluster;
+    } ways[] = {{matmul_tma<1, None>, 1},
+                {matmul_tma<2, None>, 2},
+                {matmul_tma<1, LateWait>, 1},
+                {matmul_tma<1, EarlyRelease>, 1}};
     const int n = e.n, bytes = Stages * (BytesA + BytesB) + 1024;
     const auto fa = random_floats((size_t)n * n, 2 * e.seed), fb = random_floats(fa.size(), 2 * e.seed + 1);
     const std::vector<__half> a(fa.begin(), fa.end()), b(fb.begin(), fb.end());
     __half *const da = to_device(a), *const db = to_device(b), *const dc = on_device<__half>(a.size());
-    const CUtensorMap map_a = map_of(da, n, Rows, 1);
+    CUtensorMap *const map_a = to_device(std::vector<CUtensorMap>{map_of(da, n, Rows, 1)});
     cudaDeviceProp gpu;
     CHECK(cudaGetDeviceProperties(&gpu, 0));
     const int tiles = n / Rows * (n / Columns), blocks = std::min(tiles, gpu.multiProcessorCount) / 2 * 2;
@@ -267,11 +283,26 @@ int main(int argc, char **argv)
         if (!e.wants(e.ways[w]))
             continue;
         CHECK(cudaMemset(dc, 0xff, a.size() * sizeof(__half)));
-        CHECK(cudaFuncSetAttribute(kernels[w], cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-        const CUtensorMap map_b = map_of(db, n, Deep, Columns / 64 / (w + 1)); // shared by w + 1 blocks
-        const double ms = e.run([&] { kernels[w]<<<blocks, Threads, bytes>>>(map_a, map_b, dc, n); });
+        CHECK(cudaFuncSetAttribute(ways[w].kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+        CUtensorMap *const map_b = // each block of a cluster fetches its part for all
+            to_device(std::vector<CUtensorMap>{map_of(db, n, Deep, Columns / 64 / ways[w].cluster)});
+        cudaLaunchAttribute cluster;
+        cluster.id = cudaLaunchAttributeClusterDimension;
+        cluster.val.clusterDim = {ways[w].cluster, 1, 1};
+        cudaLaunchConfig_t config = {};
+        config.gridDim = dim3(blocks);
+        config.blockDim = dim3(Threads);
+        config.dynamicSmemBytes = bytes;
+        config.attrs = &cluster;
+        config.numAttrs = 1;
+        const double ms = e.run([&] {
+            CHECK(cudaLaunchKernelEx(&config, ways[w].kernel, (const CUtensorMap *)map_a, (const CUtensorMap *)map_b,
+                                     dc, n));
+        });
+        CHECK(cudaFree(map_b));
         e.report(e.ways[w], product_error(a, b, to_host(dc, a.size()), n, 50.0), 1e-5, ms);
     }
+    CHECK(cudaFree(map_a));
     CHECK(cudaFree(da));
     CHECK(cudaFree(db));
     CHECK(cudaFree(dc));

@@ -2,7 +2,7 @@
 // warp are in 32 rows and touch 32 sectors an access. good: the matrix is stored by columns; 4 sectors.
 // bug-edge: the guard lets one row too many through.
 // usage: row_march [n] [bad|good|bug-edge]... [--seed N] [--time REPEATS]      n rows
-// bench: 1048576
+// bench: 65536 1048576
 #include "common.h"
 
 const int Columns = 256;

@@ -4,7 +4,7 @@
 // shuffle    each warp in registers, then the 8 sums of the warps: three barriers in all
 // The bugs: doubling in one buffer without the barrier between reading and writing; tree one element too far.
 // usage: scan [n] [doubling|tree|shuffle|bug-no-barrier|bug-edge]... [--seed N] [--time REPEATS]
-// bench: 67108864
+// bench: 4194304 67108864
 #include "common.h"
 
 const int Block = 256; // elements
