@@ -70,7 +70,8 @@ struct wg_object {
     uint64_t addr;    /* offset in shared memory */
 };
 
-struct wg_array { const char *name; uint64_t offset, bytes; bool dynamic; }; /* of shared memory */
+/* Of shared memory. elem: bytes, 0 where not known; dim: of C's array, of the first one 0 where the launch gives its size. */
+struct wg_array { const char *name; uint64_t offset, bytes; bool dynamic; uint32_t elem, ndims, dim[4]; };
 struct wg_launch_event {
     const char *kernel;
     uint32_t grid[3], block[3];

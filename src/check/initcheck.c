@@ -129,11 +129,18 @@ void wg_initcheck_access(struct wg_check *c, struct wg_cblock *b, uint32_t warp,
                                                    : none(c, at, a->elem);
             if (!bad)
                 continue;
-            const struct wg_array *arr = a->space == WG_SITE_SHARED ? wg_array_at(c, at) : NULL;
+            char place[192];
+            if (a->space == WG_SITE_SHARED)
+                wg_name_shared(c, at, a->elem, place, sizeof place);
+            else if (a->space == WG_SITE_LOCAL)
+                snprintf(place, sizeof place, "0x%llx", (unsigned long long)at);
+            else
+                wg_name_global(c, at, a->elem, place, sizeof place);
+            const char *made = a->space == WG_SITE_GLOBAL ? wg_name_place(c, at) : NULL;
             struct wg_who who = {warp, l, b->ctaid};
             wg_found(c, WG_FOUND_UNINITIALIZED, a->site, NO_SITE, who, (struct wg_who){0}, at, WG_SEVERITY_ERROR,
-                     "Uninitialized __%s__ memory read of size %u bytes\nAddress 0x%llx%s%.64s was never written",
-                     wg_space_name(a->space), a->elem, (unsigned long long)at, arr ? " in " : "", arr ? arr->name : "");
+                     "Uninitialized __%s__ memory read of size %u bytes\nAddress %s was never written%s%s",
+                     wg_space_name(a->space), a->elem, place, made ? "\nAllocated by\n" : "", made ? made : "");
         }
         if (a->kind != WG_ACCESS_LOAD)
             wg_initcheck_write(c, b, warp, l, a->space, x, bytes);

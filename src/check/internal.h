@@ -124,7 +124,13 @@ bool wg_bits_all(const uint8_t *bits, uint64_t at, uint64_t n);  /* all set */
 bool wg_bits_none(const uint8_t *bits, uint64_t at, uint64_t n);
 void wg_bits_set(uint8_t *bits, uint64_t at, uint64_t n, bool on);
 
+/* name.c: how a report calls an address of an access of elem bytes; where its allocation was made, or NULL. */
+void wg_name_shared(const struct wg_check *c, uint64_t at, uint32_t elem, char *s, size_t n);
+void wg_name_global(const struct wg_check *c, uint64_t at, uint32_t elem, char *s, size_t n);
+const char *wg_name_place(const struct wg_check *c, uint64_t at);
+
 /* memcheck.c */
+const struct wg_area *wg_area_at(const struct wg_check *c, uint64_t addr); /* the live allocation that holds it, or NULL */
 uint32_t wg_memcheck_access(struct wg_check *c, struct wg_cblock *b, uint32_t warp, const struct wg_access *a);
 void wg_memcheck_memory(struct wg_check *c, enum wg_memory_event what, uint64_t addr, uint64_t bytes);
 void wg_memcheck_leaks(struct wg_check *c);

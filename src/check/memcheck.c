@@ -18,6 +18,14 @@ static size_t above(const struct wg_areas *v, uint64_t addr)
     return lo;
 }
 
+const struct wg_area *wg_area_at(const struct wg_check *c, uint64_t addr)
+{
+    const struct wg_areas *v = addr >= c->heap_lo && addr < c->heap_hi ? &c->heap : &c->areas;
+    size_t k = above(v, addr);
+    const struct wg_area *a = k ? &v->v[k - 1] : NULL;
+    return a && !a->freed && addr - a->base < a->bytes ? a : NULL;
+}
+
 static void add(struct wg_check *c, struct wg_areas *v, uint64_t base, uint64_t bytes, bool internal)
 {
     size_t k = above(v, base);

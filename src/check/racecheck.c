@@ -289,22 +289,19 @@ static __attribute__((noinline, cold)) void report(const struct hit *h, const st
         s = WG_SEVERITY_ERROR;
     }
     const char *kind = !n_write ? "RAW" : p_write ? "WAW" : "WAR";
-    const struct wg_array *arr = shared ? wg_array_at(c, addr) : NULL;
     uint32_t other[3];
     block_of(c, p->block, other);
     struct wg_who wp = {p->thread / LANES, p->thread % LANES, other}, wn = {h->warp, h->lane, h->b->ctaid};
     bool swap = (p_write && !n_write) || (p_write == n_write && p->site < n->site); /* the write, or the lower, first */
     uint32_t s1 = swap ? p->site : n->site, s2 = swap ? n->site : p->site;
-    char place[128], values[80] = "";
+    char place[192], values[80] = "";
     if (n_write && h->a->kind == WG_ACCESS_STORE && h->a->value)
         snprintf(values, sizeof values, "\nCurrent Value : 0x%x, Incoming Value : 0x%x", current(h, n->bytes),
                  incoming(h, h->lane, n->bytes));
-    if (arr)
-        snprintf(place, sizeof place, "%.64s + %llu bytes", arr->name, (unsigned long long)(addr - arr->offset));
-    else
-        snprintf(place, sizeof place, "0x%llx", (unsigned long long)addr);
+    (shared ? wg_name_shared : wg_name_global)(c, addr, h->a->elem, place, sizeof place);
+    const char *made = shared ? NULL : wg_name_place(c, addr);
     wg_found(c, id, s1, s2, swap ? wp : wn, swap ? wn : wp, addr, s,
-             "Race reported between %s access and %s access to __%s__ %s%s\n%s: the %s came second%s%s",
+             "Race reported between %s access and %s access to __%s__ %s%s\n%s: the %s came second%s%s%s%s",
              access[swap ? p_write : n_write], access[swap ? n_write : p_write], shared ? "shared" : "global", place,
              id == WG_FOUND_ATOMIC_SCOPE     ? ", atomic only within each block"
              : id == WG_FOUND_RACE_SAME_VALUE ? ", of the same value"
@@ -314,7 +311,7 @@ static __attribute__((noinline, cold)) void report(const struct hit *h, const st
              : same_warp             ? "; both by one warp, without __syncwarp between"
              : p->block == n->block ? "; by different warps of one block"
                                     : "; by different blocks",
-             values);
+             values, made ? "\nAllocated by\n" : "", made ? made : "");
 }
 
 static void test(const struct hit *h, const struct wg_mark *p, const struct wg_mark *n, bool p_write, bool n_write)

@@ -2,6 +2,7 @@
 #include "exec/demangle.h"
 #include "exec/emit.h"
 #include "exec/machine.h"
+#include "exec/extent.h"
 #include "exec/slots.h"
 #include "ptx/merge.h"
 #include <stdlib.h>
@@ -442,13 +443,21 @@ static bool place_shared(struct wg_decoder *d, const struct wg_function *entry)
     d->kc->static_shared = (uint32_t)(d->shared.uses_dynamic ? d->shared.dynamic_offset : d->shared.static_bytes);
     if (!d->o->observed)
         return true;
+    struct wg_extent_texts texts = {0};
     d->kc->arrays = wg_arena_alloc(d->a, (d->shared.n + 1) * sizeof *d->kc->arrays);
     for (uint32_t k = 0; d->kc->arrays && k < d->shared.n; k++) {
         const struct wg_symbol *s = d->shared.v[k].sym;
         const char *name = wg_demangle(d->a, s->name), *tail = name ? name : "?";
         for (const char *c = tail; (c = strstr(c, "::"));)
             tail = c += 2;
-        d->kc->arrays[d->kc->narrays++] = (struct wg_array){tail, (uint32_t)d->shared.v[k].offset, s->bytes, s->bytes == 0};
+        struct wg_array *x = &d->kc->arrays[d->kc->narrays++];
+        struct wg_extent shape;
+        *x = (struct wg_array){.name = tail, .offset = d->shared.v[k].offset, .bytes = s->bytes, .dynamic = s->bytes == 0};
+        if (wg_extent_of(&texts, d->a, d->m, entry, tail, s->bytes, &shape)) {
+            x->elem = shape.elem;
+            x->ndims = shape.ndims;
+            memcpy(x->dim, shape.dim, sizeof x->dim);
+        }
     }
     return d->kc->arrays != NULL;
 }

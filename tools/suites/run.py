@@ -1,84 +1,41 @@
 #!/usr/bin/env python3
-"""Runs warpgrind check over a public suite of right and wrong CUDA programs and writes the table.
+"""Runs the checks over a public suite of right and wrong CUDA programs and writes the table.
 
-run.py SUITE FOLDER [options]     SUITE: indigo or samples; FOLDER: a checkout of the suite, which stays as it is
-  indigo   the programs of the Indigo suite as in JohnJacobsonIII/HiRace-Artifact-SC24 (FOLDER: its folder indigo).
-           The names say which bugs are in them: atomicBug, guardBug, raceBug, syncBug are races, boundsBug reads or
-           writes out of bounds; without any the program is sound and no error or warning may be reported.
-  samples  NVIDIA/compute-sanitizer-samples: each demonstration, and the tool that must speak up
-A program is one row of --csv; the summary on standard output is in Markdown."""
+run.py SUITE FOLDER [options]     FOLDER: a checkout of the suite, which stays as it is. SUITE:
+  indigo      JohnJacobsonIII/HiRace-Artifact-SC24, its folder indigo
+  samples     NVIDIA/compute-sanitizer-samples
+  gpuverify   mc-imperial/GPUVerifyBenchmarks, its CUDA kernels
+  faial       elliotsayes/faial, its folder examples/drf
+The label of a program says which tool must report a warning or an error; where there is no label none may. The last
+two suites are kernels without a host program: see bare.py for how they are launched, and only racecheck and synccheck are
+asked. A program and input is a row of --csv; the summary on standard output is in Markdown."""
 import argparse
 import csv
-import io
+import importlib
 import os
 import re
-import subprocess
 import sys
-import tempfile
 import time
+from checker import Runner
 
-SAMPLES = {"Memcheck/memcheck_demo.cu": "memcheck", "Racecheck/block_error.cu": "racecheck",
-           "Racecheck/warp_error.cu": "racecheck", "Initcheck/memset_error.cu": "initcheck",
-           "Synccheck/divergent_threads.cu": "synccheck", "Synccheck/illegal_syncwarp.cu": "synccheck",
-           "Suppressions/suppressions_demo.cu": "memcheck", "Suppressions/suppressions_initcheck_demo.cu": "initcheck"}
+SUITES = {"indigo": "indigo", "samples": "samples", "gpuverify": "bare", "faial": "bare"}
 
 
-class Case:
-    def __init__(self, name, source, want, arguments=(), build=()):
-        self.name, self.source, self.want, self.arguments, self.build = name, source, want, arguments, build
-
-
-def indigo(folder, graphs, shape):
-    for root, _, files in sorted(os.walk(os.path.join(folder, "indigo_sources"))):
-        for f in sorted(files):
-            if not f.endswith(".cu"):
-                continue
-            want = {tool for tool, bugs in (("racecheck", ("atomicBug", "guardBug", "raceBug", "syncBug")),
-                                            ("memcheck", ("boundsBug",))) if any(b in f for b in bugs)}
-            for g in graphs:
-                yield Case(f[:-3] + " " + os.path.basename(g), os.path.join(root, f), want, [g, *shape],
-                           ["-I" + os.path.join(folder, "indigo_include")])
-
-
-def samples(folder):
-    for f, tool in SAMPLES.items():
-        yield Case(f, os.path.join(folder, f), {tool})
-
-
-def check(options, case):
-    """Findings of warnings and errors, or None where the program did not run."""
-    with tempfile.TemporaryDirectory() as d:
-        out = os.path.join(d, "x.wgprof")
-        command = [options.warpgrind, "check", "-q", "-o", out]
-        if options.compiler:
-            command += ["--compiler", options.compiler]
-        for b in case.build:
-            command += ["-b", b]
-        try:
-            r = subprocess.run([*command, case.source, *case.arguments], capture_output=True, text=True,
-                               timeout=options.timeout)
-        except subprocess.TimeoutExpired:
-            return None, "timeout"
-        if not os.path.exists(out):
-            return None, (r.stderr.strip().splitlines() or ["no profile"])[-1][:120]
-        t = subprocess.run([options.warpgrind, "findings", out, "--csv"], capture_output=True, text=True, check=True)
-        rows = [x for x in csv.DictReader(io.StringIO(t.stdout)) if x["severity"] != "info"]
-        return rows, ""
-
-
-def judge(case, rows):
+def judge(want, rows):
     """found, missed, clean or accused; for the tool that the label speaks of."""
-    tools = {r["tool"] for r in rows}
-    if not case.want:
+    tools = {r[0] for r in rows}
+    if not want:
         return "accused" if rows else "clean"
-    if "racecheck" in case.want: # an access out of bounds beside it does not count as the race
+    if "racecheck" in want:  # an access out of bounds beside it does not count as the race
         return "found" if "racecheck" in tools else "missed"
-    return "found" if case.want & tools else "missed"
+    if "racecheck" in tools:
+        return "accused"
+    return "found" if want & tools else "missed"
 
 
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    a.add_argument("suite", choices=("indigo", "samples"))
+    a.add_argument("suite", choices=sorted(SUITES))
     a.add_argument("folder")
     a.add_argument("--warpgrind", default="warpgrind")
     a.add_argument("--compiler")
@@ -87,32 +44,28 @@ def main():
     a.add_argument("--blocks", default="4", help="indigo")
     a.add_argument("--only", default="", help="names that match this expression")
     a.add_argument("--every", type=int, default=1, help="each N-th of them")
-    a.add_argument("--timeout", type=float, default=300)
+    a.add_argument("--timeout", type=float, default=300, help="seconds for one run of warpgrind")
     a.add_argument("--csv", help="write a row for each program here")
     o = a.parse_args()
-    if o.suite == "indigo":
-        graphs = o.graph or [os.path.join(o.folder, "input", g) for g in sorted(os.listdir(os.path.join(o.folder, "input")))]
-        cases = indigo(o.folder, graphs, [o.threads, o.blocks])
-    else:
-        cases = samples(o.folder)
-    cases = [c for c in cases if re.search(o.only, c.name)][::o.every]
+    o.folder = os.path.abspath(o.folder)
+    o.wanted = lambda name: re.search(o.only, name)
     table, kinds, begun = [], {}, time.time()
-    for c in cases:
-        rows, why = check(o, c)
-        verdict = "not run" if rows is None else judge(c, rows)
-        found = "" if rows is None else " ".join(sorted({"%s:%s" % (r["id"], r["line"]) for r in rows}))
-        label = "+".join(sorted(c.want)) or "sound"
-        table.append((c.name, label, verdict, found or why))
-        kinds.setdefault(label, {}).setdefault(verdict, 0)
-        kinds[label][verdict] += 1
+    for name, given, want, rows, why in importlib.import_module(SUITES[o.suite]).run(Runner(o), o.folder, o):
+        verdict = "not run" if rows is None else judge(want, rows)
+        found = "" if rows is None else " ".join(sorted({"%s:%d%s" % (r[1], r[2], ":%d" % r[3] if r[3] else "") for r in rows}))
+        label = "+".join(sorted(want)) or "sound"
+        why = next((x for x in why.splitlines() if "error" in x), why)[:160]
+        table.append((name, given, label, verdict, found or why))
+        kinds.setdefault((label, given if o.suite == "indigo" else "all"), {}).setdefault(verdict, 0)
+        kinds[label, given if o.suite == "indigo" else "all"][verdict] += 1
         if verdict in ("missed", "accused", "not run"):
-            print("%s: %s (%s) %s" % (c.name, verdict, label, found or why), file=sys.stderr, flush=True)
+            print("%s %s: %s (%s) %s" % (name, given, verdict, label, found or why), file=sys.stderr, flush=True)
     if o.csv:
         with open(o.csv, "w", newline="", encoding="utf-8") as f:
-            csv.writer(f).writerows([("program", "label", "verdict", "findings"), *table])
-    print("| label | programs | found | missed | clean | accused | not run |\n|---|---|---|---|---|---|---|")
-    for label, k in sorted(kinds.items()):
-        print("| %s | %d | %s |" % (label, sum(k.values()), " | ".join(
+            csv.writer(f).writerows([("program", "input", "label", "verdict", "findings"), *table])
+    print("| label | input | programs | found | missed | clean | accused | not run |\n|---|---|---|---|---|---|---|---|")
+    for (label, given), k in sorted(kinds.items()):
+        print("| %s | %s | %d | %s |" % (label, given, sum(k.values()), " | ".join(
             str(k.get(v, 0)) for v in ("found", "missed", "clean", "accused", "not run"))))
     print("\n%d runs in %.0f s" % (len(table), time.time() - begun))
 

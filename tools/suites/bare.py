@@ -1,0 +1,171 @@
+"""Kernels without a host program: each is launched as its comments say, on buffers of small numbers (structures: zeros).
+
+gpuverify: `//pass` is sound, `//xfail` is not; `--gridDim=[..] --blockDim=[..]` is the launch, made smaller where it has
+more than THREADS threads. `--only-intra-group` promises nothing between blocks: one block is launched. `--warp-sync=32`
+promises order within a warp that CUDA has not given since Volta: races of one warp, which are warnings, are not held
+against us there. `__requires(name == value)` gives a parameter its value, else a number is the number of threads.
+faial: racy-* and drf-*; one block unless the comments say more."""
+import os
+import re
+import tempfile
+from checker import told
+
+THREADS, GROUP, HERE = 16384, 25, os.path.dirname(os.path.abspath(__file__))
+GLOBAL = re.compile(r"(template\s*<[^>]*>\s*)?(?:extern\s+\"C\"\s*)?(?:static\s+)?(?:__global__|void\s+__global__)\s+"
+                    r"(?:__launch_bounds__\s*\([^)]*\)\s*)?(?:static\s+|inline\s+|void\s+)*"
+                    r"(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(([^)]*)\)\s*(\{|;)")
+MADE = re.compile(r"template\s+__global__\s+void\s+(\w+)\s*(<[^;(]*>)\s*\(")
+
+
+def bare(text):
+    return re.sub(r"//[^\n]*", "", re.sub(r"/\*.*?\*/", "", text, flags=re.S))
+
+
+def kernels(text):
+    """[(name with template arguments, parameters)]"""
+    code, out = bare(text), []
+    made = {m.group(1): m.group(2) for m in MADE.finditer(code)}
+    for m in GLOBAL.finditer(code):
+        if m.group(4) == ";" or any(k[0].split("<")[0] == m.group(2) for k in out):
+            continue
+        if m.group(1) and m.group(2) not in made:
+            continue
+        names = [re.sub(r"\[[^]]*\]|=.*", "", p).strip() for p in m.group(3).split(",") if p.strip() not in ("", "void")]
+        out.append((m.group(2) + made.get(m.group(2), ""), [re.findall(r"\w+", n)[-1] for n in names]))
+    return out
+
+
+def shape(head, option, standard):
+    m = re.search("--%s=(\\[[^]]*\\]|\\d+)" % option, head)
+    v = [int(x) for x in re.findall(r"\d+", m.group(1))] if m else list(standard)
+    return v + [1] * (3 - len(v))
+
+
+def launch(head, standard):
+    grid, block = shape(head, "gridDim", standard), shape(head, "blockDim", (128,))
+    while block[0] * block[1] * block[2] > 1024:
+        block[block.index(max(block))] //= 2
+    if "--only-intra-group" in head:
+        grid = [1, 1, 1]
+    while grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2] > THREADS and max(grid) > 1:
+        grid[grid.index(max(grid))] //= 2
+    return grid, block
+
+
+def values(text, params):
+    """A C++ expression for each parameter; of pointers and structures it is not used."""
+    out = []
+    for p in params:
+        m = re.search(r"__(?:requires|assume)\(\s*(?:immutable_)?%s\s*==\s*([^;]*?)\)\s*;" % re.escape(p), bare(text))
+        out.append("(double)(%s)" % m.group(1) if m else "(double)(gridDim.x * blockDim.x)")
+    return out or ["0"]
+
+
+def macros(path):
+    """What a file and the headers beside it define."""
+    names, folder = set(), os.path.dirname(path)
+    for f in [path] + [os.path.join(folder, x) for x in os.listdir(folder) if x.endswith(".h")]:
+        with open(f, encoding="utf-8", errors="replace") as x:
+            names |= set(re.findall(r"^\s*#\s*define\s+(\w+)", x.read(), re.M))
+    return names
+
+
+def program(part):
+    """Each file in a namespace of its own, with what launches its kernels."""
+    lines = ['#include "%s/bare.h"' % HERE]
+    for k, (_, path, text, head, _, standard) in part:
+        grid, block = launch(head, standard)
+        defined = re.findall(r"-D(\w+)", head.split("ALTERNATIVELY")[0])
+        lines += ["#define %s" % x for x in defined]
+        lines += ["namespace kk%d_ {" % k, '#include "%s"' % path, "void launch_all()", "{",
+                  "    const dim3 gridDim(%d, %d, %d), blockDim(%d, %d, %d);" % (*grid, *block)]
+        for n, (name, params) in enumerate(kernels(text)):
+            lines += ["    const double v%d[] = {%s};" % (n, ", ".join(values(text, params))),
+                      "    bare::launch(%s, gridDim, blockDim, 16384, v%d);" % (name, n)]
+        lines += ["}", "}"] + ["#undef %s" % x for x in sorted(macros(path) | set(defined))]
+    return "\n".join([*lines, "int main()", "{", *("    kk%d_::launch_all();" % k for k, _ in part), "}", ""])
+
+
+def refused(log, part):
+    """Numbers of the files that a compiler complained about."""
+    bad = {os.path.realpath(m) for m in re.findall(r"^(/[^:\n]*):\d+:\d+: (?:fatal )?error", log, re.M)}
+    inside = {k for k, c in part for b, own in [(b, os.path.realpath(c[1])) for b in bad]
+              if b == own or (b.endswith(".h") and os.path.dirname(b) == os.path.dirname(own))}
+    return inside | {int(n) for n in re.findall(r"kk(\d+)_", log)}
+
+
+def launched(runner, part):
+    """{number: (profile, its launches)} of those that compile and run, {number: why} of the others."""
+    done, why = {}, {}
+    while part:
+        with tempfile.TemporaryDirectory() as d:
+            source = os.path.join(d, "main.cu")
+            with open(source, "w", encoding="utf-8") as f:
+                f.write(program(part))
+            profile, log = runner.check(source, build=["-w", "-std=c++17", "-ferror-limit=0"])
+        if profile:
+            for l in profile["launches"]:
+                m = re.search(r"kk(\d+)_", l["mangled"])
+                if m:
+                    done.setdefault(int(m.group(1)), (profile, []))[1].append(l)
+            left = [p for p in part if p[0] not in done]
+            if len(left) == len(part):
+                why.update((p[0], "not launched") for p in left)
+                break
+            part = left  # a kernel that stops keeps those behind it from running
+            continue
+        bad = refused(log, part) & {k for k, _ in part}
+        first = next((x for x in log.splitlines() if "error" in x), log[:160])
+        if not bad and len(part) > 1:  # which one stopped the run is not known
+            for one in part:
+                d2, w2 = launched(runner, [one])
+                done.update(d2)
+                why.update(w2)
+            break
+        for k in bad or {part[0][0]}:
+            why[k] = "is not accepted by the compiler" if bad else first
+        part = [p for p in part if p[0] not in why]
+    return done, why
+
+
+def judged(profile, l, lockstep):
+    rows = [r for r in told(profile, l) if r[0] in ("racecheck", "synccheck") and not (r[1] == "race-warp" and lockstep)]
+    if l["status"] != "OK":
+        rows.append(("assert" if "ssert" in l.get("status_text", "") else "stopped", l.get("status_text", l["status"])[:80], 0, 0))
+    return rows
+
+
+def cases(folder, o):
+    for root, _, files in sorted(os.walk(folder)):
+        for f in sorted(files):
+            if not f.endswith(".cu"):
+                continue
+            path = os.path.join(root, f)
+            with open(path, encoding="utf-8", errors="replace") as x:
+                text = x.read()
+            head = "\n".join(line for line in text.splitlines()[:4] if line.startswith("//"))
+            if o.suite == "faial":
+                if f.startswith(("racy-", "drf-")):
+                    yield f, path, text, head, {"racecheck"} if f.startswith("racy-") else set(), (1,)
+            elif re.match(r"//\s*(pass|xfail)", head):
+                yield os.path.relpath(path, folder), path, text, head, {"assert"} if "xfail" in head else set(), (4,)
+
+
+def run(runner, folder, o):
+    """Yields (name, launch, tools that must speak, findings or None, why)."""
+    todo = list(enumerate([c for c in cases(folder, o) if o.wanted(c[0])][::o.every]))
+    for at in range(0, len(todo), GROUP):
+        part = todo[at:at + GROUP]
+        done, why = launched(runner, [p for p in part if kernels(p[1][2])])
+        for k, (name, _, text, head, want, standard) in part:
+            grid, block = launch(head, standard)
+            given = "<<<%s, %s>>>" % ("x".join(map(str, grid)), "x".join(map(str, block)))
+            if not kernels(text):
+                yield name, given, want, None, "no kernel that could be launched"
+            elif k not in done:
+                yield name, given, want, None, why.get(k, "not launched")
+            else:
+                rows = []
+                for l in done[k][1]:
+                    rows += judged(done[k][0], l, "--warp-sync" in head)
+                yield name, given, want, rows, ""
