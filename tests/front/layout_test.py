@@ -19,6 +19,8 @@ DROPPED_MEMBERS = {
     "clockRate", "memoryClockRate", "deviceOverlap", "kernelExecTimeoutEnabled", "computeMode",
     "cooperativeMultiDeviceLaunch", "singleToDoublePrecisionPerfRatio", "maxTexture1DLinear", "reservedEnd",
 }
+# CUDA 12 took texture references out.
+DROPPED_STRUCTURES = {"textureReference"}
 FILES = ["driver_types.h", "texture_types.h", "surface_types.h", "library_types.h", "wg/error_types.h",
          "wg/device_types.h", "wg/memory_types.h", "wg/launch_types.h", "wg/driver_enums.h", "wg/driver_structs.h"]
 
@@ -86,6 +88,8 @@ def program():
              "int main()", "{"]
     lines += [f"    V({n})" for n in sorted(set(enumerators()) | set(macros()))]
     for name, members in structures():
+        if name in DROPPED_STRUCTURES:
+            continue
         lines.append(f"    S({name})")
         lines += [f"    M({name}, {m})" for m in members if m not in DROPPED_MEMBERS]
     for v in ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "ulonglong", "float",
