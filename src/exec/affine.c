@@ -1,4 +1,5 @@
 /* affine.c - handlers on base + stride * lane values, and the changes of class between S, A and V. */
+#include "exec/alu.h"
 #include "exec/cluster.h"
 #include "exec/handlers.h"
 #include "exec/lanes.h"
@@ -86,6 +87,29 @@ H(a_mulw)
     int64_t *d = (int64_t *)(R + i->d);
     d[0] = (int64_t)base;
     d[1] = (int64_t)stride;
+    WG_NEXT;
+}
+/* How 32-bit affine a compares with uniform b; k1: which WG_REL_* hold, k2 bit 0 signed, bit 1 masked. Mostly one answer
+ * for the whole warp, or a place where it changes. */
+H(a_setp)
+{
+    int64_t base = BASE(i->a), s = *(const int64_t *)(R + i->a + 8);
+    const bool is_signed = i->k2 & 1, whole = widen(&base, &s, is_signed);
+    const uint32_t raw = *(const uint32_t *)(R + i->b);
+    const int64_t b = is_signed ? (int64_t)(int32_t)raw : (int64_t)raw, last = base + 31 * s;
+    uint32_t lt = 0, eq = 0;
+    if (whole && base < b && last < b) {
+        lt = ~0u;
+    } else if (!whole || base <= b || last <= b) {
+        for (unsigned l = 0; l < 32; l++) {
+            uint32_t x = (uint32_t)((uint64_t)base + (uint64_t)s * l);
+            lt |= (uint32_t)(is_signed ? (int32_t)x < (int32_t)raw : x < raw) << l;
+            eq |= (uint32_t)(x == raw) << l;
+        }
+    }
+    const uint32_t t = (i->k1 & WG_REL_LT ? lt : 0) | (i->k1 & WG_REL_EQ ? eq : 0) | (i->k1 & WG_REL_GT ? ~(lt | eq) : 0);
+    const uint32_t on = i->k2 & 2 ? WG_ON : ~0u;
+    WG_P(i->d) = (WG_P(i->d) & ~on) | (t & on);
     WG_NEXT;
 }
 H(a_widen)

@@ -78,8 +78,7 @@ static bool flags_of(const struct wg_instr *in, unsigned *out)
     return left == 0;
 }
 
-/* Which of WG_REL_* make the comparison true. */
-static unsigned relations(enum wg_cmp c)
+unsigned wg_alu_relations(enum wg_cmp c)
 {
     enum { L = WG_REL_LT, G = WG_REL_GT, E = WG_REL_EQ, U = WG_REL_UN };
     static const unsigned char set[] = {
@@ -91,8 +90,7 @@ static unsigned relations(enum wg_cmp c)
     return set[c];
 }
 
-/* lo, ls, hi, hs are lt, le, gt, ge of unsigned integers. */
-static enum wg_cmp plain_cmp(enum wg_cmp c)
+enum wg_cmp wg_alu_plain_cmp(enum wg_cmp c)
 {
     return c >= WG_CMP_LO && c <= WG_CMP_HS ? (enum wg_cmp)(c - WG_CMP_LO + WG_CMP_LT) : c;
 }
@@ -111,7 +109,7 @@ static void comparison(const struct wg_instr *in, struct wg_inst *i, struct part
     const bool set = in->op == WG_OP_SET;
     const enum wg_type t = set ? (enum wg_type)in->type[1] : p->t0;
     const unsigned bop = set || in->op == WG_OP_SETP ? 3 : 0;
-    p->cmp = plain_cmp((enum wg_cmp)in->cmp);
+    p->cmp = wg_alu_plain_cmp((enum wg_cmp)in->cmp);
     if (!p->cmp || (set && in->ntypes < 2))
         p->ok = false;
     const bool unsign = in->cmp >= WG_CMP_LO && in->cmp <= WG_CMP_HS;
@@ -138,7 +136,7 @@ static void comparison(const struct wg_instr *in, struct wg_inst *i, struct part
     } else if (in->ops[0].pair >= 0) {
         i->k1 |= WG_ALU_PAIR;
     }
-    i->imm |= (int64_t)relations((enum wg_cmp)p->cmp) << 32;
+    i->imm |= (int64_t)wg_alu_relations((enum wg_cmp)p->cmp) << 32;
     p->t0 = is_float(t) ? t : set || unsign || wg_type_bytes(t) < 4 ? (unsign ? unsigned_of(t) : t) : t;
     if (wg_type_infos[t].kind == 'B')
         p->t0 = unsigned_of(t);
@@ -353,7 +351,7 @@ static bool video_of(const struct wg_instr *in, int64_t *imm)
     k |= wg_type_infos[in->type[first + 1]].kind == 'S' ? WG_VIDEO_B_SIGNED : 0;
     k |= in->flags & WG_FLAG(SAT) ? WG_VIDEO_SAT : 0;
     k |= in->shift == WG_SHIFT_WRAP ? WG_VIDEO_WRAP : 0;
-    k |= relations((enum wg_cmp)in->cmp) << 12;
+    k |= wg_alu_relations((enum wg_cmp)in->cmp) << 12;
     for (const char *p = in->extra; p && *p;) {
         size_t n = 0, len = strcspn(p, ".");
         while (n < sizeof extras / sizeof *extras && (strlen(extras[n].text) != len || strncmp(extras[n].text, p, len)))

@@ -67,6 +67,10 @@ struct wg_alu_tables {
 
 /* Relations, see WG_ALU_REL. */
 enum { WG_REL_LT = 1, WG_REL_GT = 2, WG_REL_EQ = 4, WG_REL_UN = 8 };
+/* Which of them make the comparison true; c is none of lo, ls, hi, hs. */
+unsigned wg_alu_relations(enum wg_cmp c);
+/* lo, ls, hi, hs are lt, le, gt, ge of unsigned integers. */
+enum wg_cmp wg_alu_plain_cmp(enum wg_cmp c);
 /* k1 of setp, set and lop3: the combination with the boolean operand g and the second result e. */
 enum { WG_ALU_BOOL = 3, WG_ALU_BOOL_NEG = 4, WG_ALU_PAIR = 8, WG_ALU_MASKED = 16 };
 #endif

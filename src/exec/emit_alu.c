@@ -1,4 +1,5 @@
 /* emit_alu.c - decoding of arithmetic, conversions and moves: operand classes, containers, affine forms. */
+#include "exec/alu.h"
 #include "exec/emit.h"
 #include <string.h>
 
@@ -131,6 +132,40 @@ static bool uniform_pred(const struct wg_emit *e, const struct wg_operand *o)
     return o->kind != WG_OPERAND_REG || (!e->wide && e->u->cls.cls[o->reg] == WG_CLASS_S);
 }
 
+/* setp of an affine 32-bit value and a uniform one: true if it was that, and is done. */
+static bool setp_affine(struct wg_emit *e, const struct wg_val *to, bool masked)
+{
+    const struct wg_instr *in = e->in;
+    const enum wg_type t = in->ntypes ? (enum wg_type)in->type[0] : WG_T_B32;
+    if (in->op != WG_OP_SETP || e->wide || in->nops != 3 || in->boolop || to->cls != WG_CLASS_P ||
+        in->ops[0].pair >= 0 || wg_type_bytes(t) != 4 || strchr("FP", wg_type_infos[t].kind))
+        return false;
+    struct wg_val v[2];
+    for (unsigned k = 0; k < 2; k++) {
+        const struct wg_operand *o = &in->ops[k + 1];
+        if (o->neg || (o->kind != WG_OPERAND_REG && o->kind != WG_OPERAND_IMM && o->kind != WG_OPERAND_SREG))
+            return false;
+        v[k] = wg_emit_get(e, o, t);
+        if (v[k].bytes != 4)
+            return false;
+    }
+    const bool swap = v[0].cls == WG_CLASS_S;
+    if (v[swap].cls != WG_CLASS_A || v[!swap].cls != WG_CLASS_S)
+        return false;
+    const unsigned of = wg_alu_relations(wg_alu_plain_cmp((enum wg_cmp)in->cmp));
+    struct wg_inst *i = wg_emit_h(e, WG_H_A_SETP);
+    if (!i)
+        return true;
+    wg_emit_guard(e, i);
+    i->d = to->off;
+    i->a = v[swap].off;
+    i->b = v[!swap].off;
+    i->k1 = (uint8_t)((of & WG_REL_EQ) | (of & WG_REL_LT ? (swap ? WG_REL_GT : WG_REL_LT) : 0) |
+                      (of & WG_REL_GT ? (swap ? WG_REL_LT : WG_REL_GT) : 0));
+    i->k2 = (uint8_t)((wg_type_infos[t].kind == 'S' && !(in->cmp >= WG_CMP_LO && in->cmp <= WG_CMP_HS)) | masked << 1);
+    return true;
+}
+
 /* Anything behind wg_alu_select. */
 void wg_emit_alu(struct wg_emit *e)
 {
@@ -146,6 +181,8 @@ void wg_emit_alu(struct wg_emit *e)
             wg_emit_refuse(e, "an affine form of this operation");
         return;
     }
+    if (setp_affine(e, &to, wg_emit_masked(e, to.reg) || in->guard >= 0))
+        return;
     struct wg_val src[5] = {{0}};
     uint32_t nsrc = in->nops - 1, nval = 0, bool_slot = WG_SLOT_TRUE;
     bool all_scalar = true;
