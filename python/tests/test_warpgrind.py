@@ -70,6 +70,13 @@ class Ptx(unittest.TestCase):
         self.assertRaises(warpgrind.Error, warpgrind.read, "/nonexistent.wgprof")
         self.assertRaises(KeyError, launch(1)[1].kernel, "other")
 
+    def test_names_of_a_kernel(self):
+        from warpgrind.api import _called
+        for name, also in (("f(int*)", {"f"}), ("void n::k<4, (B)0>(float*, int)", {"n::k<4, (B)0>", "n::k", "k"}),
+                           ("k", {"k"}), ("(anonymous namespace)::k(int)", {"(anonymous namespace)::k", "k"}),
+                           ("void f<g<3> >(int)", {"f<g<3> >", "f"})):
+            self.assertEqual(_called(name), {name} | also)
+
     def test_ctypes_values(self):
         out = array.array("f", [0.0])
         warpgrind.run_ptx(STRIDED, "strided", grid=1, block=1, args=[out, ctypes.c_uint32(1), ctypes.c_float(3)])
@@ -90,6 +97,19 @@ class Program(unittest.TestCase):
         (where,) = [at for at, line in p.kernel("f").lines.items() if line.sectors]
         self.assertEqual((os.path.basename(where[0]), where[1]), ("p.cu", 2))
         self.assertRaises(warpgrind.Error, warpgrind.run_program, "/nonexistent.cu")
+
+    def test_template_kernels_by_their_names(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "p.cu")
+            with open(path, "w") as f:
+                f.write("template <int N> __global__ void f(float *p) { p[threadIdx.x * N] = 1; }\ntemplate <class T> __global__ void g(T *p) "
+                        "{ *p = 1; }\nint main() {\n    float *p;\n    cudaMalloc(&p, 1024);\n    f<1><<<1, 32>>>(p);\n    f<8><<<1, 32>>>(p);\n"
+                        "    g<<<1, 1>>>(p);\n    return cudaDeviceSynchronize();\n}\n")
+            p = warpgrind.run_program(path)
+        self.assertEqual((p.kernel("f<1>").sectors_per_store, p.kernel("f<8>").sectors_per_store), (4, 32))
+        self.assertEqual(p.kernel("g").lanes, 1)
+        with self.assertRaisesRegex(KeyError, "several kernels"):
+            p.kernel("f")
 
 
 if __name__ == "__main__":

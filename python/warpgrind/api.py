@@ -20,6 +20,18 @@ def _names():
     return [lib.wg_metrics_name(i).decode() for i in range(lib.wg_metrics_count())]
 
 
+def _called(readable):
+    """What a kernel may be called: "void n::k<4>(int*)" is also n::k<4>, n::k and k."""
+    s, depth, end = readable[5:] if readable.startswith("void ") else readable, 0, 0
+    for end, letter in enumerate(s + "("):
+        depth += (letter == "<") - (letter == ">" and depth > 0)
+        if letter == "(" and not depth and not s[end:].startswith("(anonymous"):
+            break
+    label = s[:end]
+    bare = label[:label.index("<")] if label.endswith(">") and "<" in label else label
+    return {readable, label, bare, bare.split("::")[-1]}
+
+
 class Finding(dict):
     """A finding: its members are attributes too. file, line: where; other_file, other_line: the second place."""
     __getattr__ = dict.get
@@ -132,10 +144,14 @@ class Profile:
         return f
 
     def kernel(self, name):
-        """The last launch of the kernel of that name, with or without its parameter types, or mangled."""
-        found = [k for k in self.kernels if name in (k.name, k.mangled, k.name.split("(")[0])]
+        """The last launch of the kernel of that name: as the report shows it, mangled, or without result, parameter types,
+        template arguments or scopes, if only one kernel is called so."""
+        found = [k for k in self.kernels if name == k.mangled or name in _called(k.name)]
+        names = sorted({k.name for k in found or self.kernels})
         if not found:
-            raise KeyError(f"no kernel named {name}; there are {', '.join(sorted({k.name for k in self.kernels})) or 'none'}")
+            raise KeyError(f"no kernel named {name}; there are {', '.join(names) or 'none'}")
+        if len(names) > 1:
+            raise KeyError(f"several kernels are called {name}: {', '.join(names)}")
         return found[-1]
 
     @property

@@ -1,5 +1,6 @@
 /* calc.c - reading numbers from options, refusing and printing, for the calculator commands. */
 #include "cli/calc.h"
+#include "report/escape.h"
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -11,9 +12,14 @@
 static void say(const char *cmd, const char *fmt, va_list ap)
 {
     fflush(stdout);
+    char *text = NULL;
+    int n = vasprintf(&text, fmt, ap);
     fprintf(stderr, "warpgrind %s: ", cmd);
-    vfprintf(stderr, fmt, ap);
-    fputc('\n', stderr);
+    for (const char *s = n < 0 ? "out of memory" : text; s; s = strchr(s, '\n') ? strchr(s, '\n') + 1 : NULL) {
+        wg_escape(stderr, s, strlen(s), 0); /* up to the end of the line */
+        fputc('\n', stderr);
+    }
+    free(n < 0 ? NULL : text);
 }
 
 int wg_calc_fail(const char *cmd, const char *fmt, ...)

@@ -49,9 +49,7 @@ struct layout { unsigned pad, mask, skew; };
 
 static int say(const struct wg_diag *d)
 {
-    fflush(stdout);
-    fprintf(stderr, "warpgrind " CMD ": %s\n", d->text);
-    return 1;
+    return wg_calc_fail(CMD, "%s", d->text);
 }
 
 static uint64_t bytes_of(const struct wg_array *a, struct layout l)

@@ -68,8 +68,7 @@ static bool addresses(struct ask *a)
         const struct wg_expr_var vars[] = {{"t", t}, {"a", (int64_t)base}, {"x", t % a->bx}, {"y", t / a->bx},
                                            {"threadIdx.x", t % a->bx}, {"threadIdx.y", t / a->bx}};
         if (a->expr && wg_expr_eval(a->expr, vars, sizeof vars / sizeof *vars, &v, &d)) {
-            fflush(stdout);
-            fprintf(stderr, "warpgrind " CMD ": %s\n", d.text);
+            wg_calc_fail(CMD, "%s", d.text);
             return false;
         }
         a->addr[t] = (uint64_t)(v + a->offset);

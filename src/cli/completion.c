@@ -2,6 +2,7 @@
 #include "cli/completion.h"
 #include "cli/help.h"
 #include "cli/options.h"
+#include "model/gpus.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,31 @@ enum { PROGRAM = WG_CLI_P | WG_CLI_M }; /* the options of `warpgrind PROGRAM` */
 static bool of_file(const struct wg_option *p)
 {
     return p->arg && (strstr(p->arg, "FILE") || !strcmp(p->arg, "PATH"));
+}
+
+/* What may follow `help`, and the devices, each on its own by `print`. */
+static void each_topic(void (*print)(const char *))
+{
+    for (size_t i = 0; wg_help_topic_name(i); i++)
+        print(wg_help_topic_name(i));
+    for (size_t i = 0; i < wg_command_count; i++)
+        print(wg_command_table[i].name);
+}
+
+static void each_device(void (*print)(const char *))
+{
+    for (size_t i = 0; i < wg_gpu_count(); i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s", wg_gpu_at(i)->name);
+        for (char *s = name; *s; s++)
+            *s = *s == ' ' ? '-' : *s; /* the same to --device, and one word to a shell */
+        print(name);
+    }
+}
+
+static void spaced(const char *word)
+{
+    printf("%s ", word);
 }
 
 static void bash(void)
@@ -29,7 +55,12 @@ static void bash(void)
     printf("    esac\n    if [ \"$COMP_CWORD\" = 1 ]; then\n        words=\"$words --version");
     for (size_t i = 0; i < wg_command_count; i++)
         printf(" %s", wg_command_table[i].name);
-    printf("\"\n    fi\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\"; compgen -f -- \"$cur\")\n}\n"
+    printf("\"\n    elif [ \"${COMP_WORDS[1]}\" = help ]; then\n        mapfile -t COMPREPLY < <(compgen -W \"");
+    each_topic(spaced);
+    printf("\" -- \"$cur\")\n        return\n    fi\n    case ${COMP_WORDS[COMP_CWORD - 1]} in --device|-d)\n"
+           "        mapfile -t COMPREPLY < <(compgen -W \"");
+    each_device(spaced);
+    printf("\" -- \"$cur\"; compgen -f -- \"$cur\")\n        return ;;\n    esac\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\"; compgen -f -- \"$cur\")\n}\n"
            "complete -o filenames -F _warpgrind warpgrind\n");
 }
 
@@ -49,7 +80,8 @@ static void zsh_option(const struct wg_option *p)
 {
     char text[512], value[64] = "";
     if (p->arg)
-        snprintf(value, sizeof value, ":%s:%s", p->arg, of_file(p) ? "_files" : " ");
+        snprintf(value, sizeof value, ":%s:%s", p->arg,
+                 of_file(p) ? "_files" : !strcmp(p->name, "device") ? "_warpgrind_devices" : " ");
     for (int brief = 0; brief < 1 + (p->short_name != 0); brief++) {
         printf("            ");
         if (brief)
@@ -71,7 +103,9 @@ static void zsh_option(const struct wg_option *p)
 
 static void zsh(void)
 {
-    printf("#compdef warpgrind\n_warpgrind()\n{\n    local -a commands=(\n");
+    printf("#compdef warpgrind\n_warpgrind_devices()\n{\n    compadd -- ");
+    each_device(spaced);
+    printf("\n    _files\n}\n_warpgrind()\n{\n    local -a commands=(\n");
     for (size_t i = 0; i < wg_command_count; i++) {
         char text[256];
         snprintf(text, sizeof text, "%s:%s", wg_command_table[i].name, wg_command_table[i].help);
@@ -81,7 +115,9 @@ static void zsh(void)
     }
     printf("    )\n    if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n        _describe command commands\n      "
            "  _files\n"
-           "        return\n    fi\n    case $words[2] in\n");
+           "        return\n    fi\n    case $words[2] in\n    help)\n        compadd -- ");
+    each_topic(spaced);
+    printf(";;\n");
     for (size_t i = 0; i <= wg_command_count; i++) {
         bool last = i == wg_command_count;
         unsigned mask = last ? PROGRAM : wg_command_table[i].letter;
@@ -94,6 +130,16 @@ static void zsh(void)
     printf("    esac\n}\n_warpgrind \"$@\"\n");
 }
 
+static void fish_topic(const char *word)
+{
+    printf("complete -c warpgrind -f -n '__fish_seen_subcommand_from help' -a %s\n", word);
+}
+
+static void fish_device(const char *word)
+{
+    printf("complete -c warpgrind -x -l device -s d -a %s\n", word);
+}
+
 static void fish(void)
 {
     printf("# fish completion for warpgrind\n");
@@ -102,6 +148,8 @@ static void fish(void)
         quoted(wg_command_table[i].help, "\\");
         putchar('\n');
     }
+    each_topic(fish_topic);
+    each_device(fish_device);
     for (size_t k = 0; k < wg_option_count; k++) {
         const struct wg_option *p = &wg_option_table[k];
         if (!p->name)

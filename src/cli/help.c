@@ -199,6 +199,11 @@ static int command_help(const struct wg_command *c)
     return 0;
 }
 
+const char *wg_help_topic_name(size_t i)
+{
+    return i < NTOPICS ? topics[i].name : i == NTOPICS ? "options" : NULL;
+}
+
 int wg_help_topic(const char *name)
 {
     if (!strcmp(name, "options")) {

@@ -14,5 +14,6 @@ extern const size_t wg_command_count;
 
 int wg_help_main(FILE *out);
 int wg_help_topic(const char *name); /* a topic, a command or an option */
+const char *wg_help_topic_name(size_t i); /* NULL past the last */
 int wg_help_version(void);
 #endif

@@ -115,4 +115,40 @@ class Install(unittest.TestCase):
         self.assertIn("1 passed", run(sys.executable, "-m", "pytest", "-p", "warpgrind.pytest_plugin", "test_it.py", env=env))
 
 
+    def test_triton_example(self):
+        """Triton compiles without a GPU, and what it compiles runs here."""
+        try:
+            import triton  # noqa: F401
+        except ImportError:
+            self.skipTest("no triton")
+        env = {"WARPGRIND_LIBRARY": os.path.realpath(find("libwarpgrind.so")), "PYTHONPATH": os.path.join(SOURCE, "python")}
+        out = run(sys.executable, os.path.join(SOURCE, "python/examples/triton_kernel.py"), env=env)
+        self.assertIn("stride 1: 4.0 sectors a load request, 0 sectors above the ideal", out)
+        self.assertIn("stride 8: 32.0 sectors a load request, 3584 sectors above the ideal", out)
+
+    def test_a_wheel(self):
+        if subprocess.run([sys.executable, "-c", "import pip, setuptools, wheel"], capture_output=True).returncode:
+            self.skipTest("no pip, setuptools or wheel")
+        source = os.path.join(ROOT, "python")
+        shutil.copytree(os.path.join(SOURCE, "python"), source)
+        run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", "wheels", source)
+        run(sys.executable, "-m", "zipfile", "-e", find("warpgrind-*.whl"), "unpacked")
+        env = {"WARPGRIND_LIBRARY": os.path.realpath(find("libwarpgrind.so")), "PYTHONPATH": os.path.join(ROOT, "unpacked")}
+        self.assertIn("True", run(sys.executable, "-c", "import warpgrind; print(callable(warpgrind.run_ptx))", env=env))
+
+    def test_completion_completes(self):
+        script = find("bash-completion/completions/warpgrind.bash")
+        def offered(*words):
+            line = " ".join(f"'{w}'" for w in words)
+            return run("bash", "-c", f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _warpgrind; "
+                                     "printf '%s\\n' \"${COMPREPLY[@]}\"").split()
+        self.assertEqual(offered("warpgrind", "--fail"), ["--fail-if"])
+        self.assertIn("occupancy", offered("warpgrind", "o"))
+        self.assertIn("gate", offered("warpgrind", "help", "g"))
+        self.assertEqual(offered("warpgrind", "--device", "H20"), ["H200"])
+        for shell, words in (("zsh", ["-n"]), ("fish", ["-n"])):
+            if shutil.which(shell):
+                run(shell, *words, find("_warpgrind" if shell == "zsh" else "warpgrind.fish"))
+
+
 unittest.main(argv=sys.argv[:1])
