@@ -1,6 +1,7 @@
 /* build.c - from .cu files to a program that meets our runtime library: the compiler's runs, side by side. */
 #include "cli/build.h"
 #include "cli/compiler.h"
+#include "cli/relink.h"
 #include "ptx/fatbin.h"
 #include <dirent.h>
 #include <errno.h>
@@ -32,6 +33,7 @@ struct build {
     size_t njobs;
     sigset_t mask;        /* as it was before */
     char *dir, *program;
+    char *stub;           /* C of the registration that joins several units of -rdc=true; NULL: not so */
     char sm[16];
     char cccl[4096];      /* folder of Thrust, CUB and libcu++, where a toolkit is; "" */
     char *err;
@@ -138,6 +140,12 @@ static void cuda_args(struct build *b, struct job *j, bool device)
         wg_args_add(&j->argv, "-Xclang");
         wg_args_add(&j->argv, j->pipe);
     }
+    if (b->options.rdc) { /* names without linkage get the same suffix in both passes */
+        wg_args_add(&j->argv, "-fgpu-rdc");
+        wg_args_add(&j->argv, "-fuse-cuid=none"); /* the driver's own would differ between the passes */
+        wg_args_add(&j->argv, "-Xclang");
+        wg_args_addf(&j->argv, "-cuid=unit%zu", b->njobs);
+    }
     copy_args(&j->argv, &b->options.both);
     copy_args(&j->argv, device ? &b->options.device : &b->options.host);
     wg_args_add(&j->argv, j->source);
@@ -205,6 +213,19 @@ static void plan_link(struct build *b)
         const char *a = b->options.link.v[i];
         if (strcmp(a, "-lcudart") && strcmp(a, "-lcudart_static") && strcmp(a, "-lcudadevrt") && strcmp(a, "-lcuda"))
             wg_args_add(&j->argv, a);
+    }
+    if (b->options.rdc && asprintf(&b->stub, "%s/units.c", b->dir) < 0)
+        b->stub = NULL;
+    if (b->options.rdc && !b->stub) {
+        fail(b, WG_NO_MEMORY, "out of memory");
+        return;
+    }
+    if (b->stub) {
+        wg_args_add(&j->argv, "-x");
+        wg_args_add(&j->argv, "c");
+        wg_args_add(&j->argv, b->stub);
+        wg_args_add(&j->argv, "-x");
+        wg_args_add(&j->argv, "none");
     }
     wg_args_add(&j->argv, b->o->library);
     wg_args_add(&j->argv, "-o");
@@ -503,9 +524,7 @@ static enum wg_status check(struct build *b)
     size_t units = 0;
     for (size_t i = 0; i < o->nsources; i++)
         units += kind_of(o->sources[i]) == SOURCE_CUDA;
-    if (b->options.rdc && units > 1)
-        return fail(b, WG_UNSUPPORTED, "-rdc=true with several .cu files: device code of different files is linked only "
-                                       "by nvcc (--compiler=nvcc)");
+    b->options.rdc &= units > 1; /* else there is nothing to link */
     char buf[16];
     snprintf(b->sm, sizeof b->sm, "%s",
              wg_compiler_arch(&b->compiler, b->options.sm[0] ? b->options.sm : o->sm ? o->sm : "sm_90", buf));
@@ -533,6 +552,20 @@ static enum wg_status open_folder(struct build *b)
     return b->program && b->jobs ? WG_OK : fail(b, WG_NO_MEMORY, "out of memory");
 }
 
+static void relink(struct build *b, size_t n)
+{
+    const char **objects = calloc(n + 1, sizeof *objects);
+    size_t k = 0;
+    for (size_t i = 0; objects && i < n; i++)
+        if (b->jobs[i].pipe)
+            objects[k++] = b->jobs[i].out;
+    if (!objects)
+        fail(b, WG_NO_MEMORY, "out of memory");
+    else if (wg_relink(objects, k, b->stub) != WG_OK)
+        fail(b, WG_IO, "cannot write %s: %s", b->stub, strerror(errno));
+    free(objects);
+}
+
 static void compile(struct build *b)
 {
     if (b->compiler.kind == WG_COMPILER_NVCC) {
@@ -554,6 +587,8 @@ static void compile(struct build *b)
     const size_t last = b->njobs ? b->njobs - 1 : 0;
     if (!b->status)
         run(b, 0, last);
+    if (!b->status && b->stub)
+        relink(b, last);
     if (!b->status)
         run(b, last, b->njobs);
     show(b);
@@ -598,6 +633,7 @@ enum wg_status wg_build(const struct wg_build_options *o, struct wg_built *out, 
         free(b.jobs[i].pipe);
     }
     free(b.jobs);
+    free(b.stub);
     wg_clang_options_free(&b.options);
     sigprocmask(SIG_SETMASK, &b.mask, NULL);
     return b.status;

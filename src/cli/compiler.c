@@ -159,7 +159,7 @@ static const char *const drop_plain[] = {
     "-lineinfo", "--generate-line-info", "--expt-relaxed-constexpr", "-expt-relaxed-constexpr", "--extended-lambda",
     "-extended-lambda", "--expt-extended-lambda", "-expt-extended-lambda", "-rdc=false",
     "--relocatable-device-code=false", "-Wno-deprecated-gpu-targets", "-res-usage", "--resource-usage", "-m64",
-    "-no-compress", "--no-compress", "-restrict", "--restrict", "-ewp", "-dc",
+    "-no-compress", "--no-compress", "-restrict", "--restrict", "-ewp",
 };
 static const char *const drop_value[] = {
     "-Xptxas", "--ptxas-options", "-maxrregcount", "--maxrregcount", "-cudart", "--cudart", "-diag-suppress",
@@ -258,7 +258,7 @@ static bool translate(struct wg_clang_options *o, const char *const *args, size_
         wg_args_add(&o->host, "-g");
         return true;
     }
-    if (!strcmp(arg, "-rdc=true") || !strcmp(arg, "--relocatable-device-code=true")) {
+    if (!strcmp(arg, "-rdc=true") || !strcmp(arg, "-dc") || !strcmp(arg, "--device-c") || !strcmp(arg, "--relocatable-device-code=true")) {
         o->rdc = true;
         return true;
     }

@@ -17,6 +17,7 @@ struct statement {
     enum what what;
     enum linkage linkage;
     bool body; /* a function with code */
+    bool refers; /* a variable whose initial value names another */
     const char *at, *end, *brace; /* brace: where the code begins */
     struct token name;
 };
@@ -32,7 +33,10 @@ struct symbol {
     const struct statement *def, *decl;
     UT_hash_handle hh;
 };
-struct local { const char *name; UT_hash_handle hh; }; /* a name without linkage, of the unit in hand */
+/* A name and how many units have a variable or function of it. */
+struct use { const char *name; size_t unit; unsigned units; UT_hash_handle hh; };
+/* A name of the unit in hand that gets something behind it. */
+struct local { const char *name; char *suffix; UT_hash_handle hh; };
 
 static bool name_char(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$'; }
 
@@ -127,6 +131,8 @@ static bool read_statement(const char *p, const char *end, struct statement *s)
         } else if (t.kind == IDENT && !named) {
             s->name = t;
             named = true;
+        } else if (t.kind == IDENT && init) {
+            s->refers = true;
         } else if (t.kind == PUNCT && *t.at == '=') {
             init = true;
         } else if (t.kind == PUNCT && *t.at == '(') {
@@ -135,6 +141,10 @@ static bool read_statement(const char *p, const char *end, struct statement *s)
         } else if (t.kind == PUNCT && *t.at == '{') {
             s->brace = init ? NULL : t.at;
             s->body = !init && (s->what == FUNCTION || s->what == ENTRY);
+            if (init) {
+                for (struct token in = next(p, end); in.kind != END && *in.at != '}'; in = next(after(in), end))
+                    s->refers |= in.kind == IDENT;
+            }
             if (!(p = skip_group(p, end, '{', '}')))
                 return false;
             if (!init) {
@@ -215,38 +225,91 @@ static bool wanted(const struct statement *s, struct symbol *all)
 }
 
 /* The text from p to end, with names of `locals` and file numbers made the unit's own. */
-static void emit(FILE *f, const char *p, const char *end, struct local *locals, unsigned unit, unsigned shift)
+static void emit(FILE *f, const char *p, const char *end, struct local *locals, unsigned shift)
 {
     bool file_next = false;
     for (struct token t = next(p, end); t.kind != END; t = next(p, end)) {
         fwrite(p, 1, (size_t)(t.at - p), f); /* spaces and comments */
         struct local *l = NULL;
-        if (t.kind == IDENT && unit)
+        if (t.kind == IDENT)
             HASH_FIND(hh, locals, t.at, t.n, l);
         if (file_next && t.kind == NUMBER)
             fprintf(f, "%lu", number(t) + shift);
         else
             fwrite(t.at, 1, t.n, f);
         if (l)
-            fprintf(f, "__unit%u", unit);
+            fputs(l->suffix, f);
         file_next = is(t, ".loc") || is(t, ".file") || is(t, "inlined_at");
         p = after(t);
     }
     fputc('\n', f);
 }
 
-static struct local *locals_of(const struct unit *u, struct wg_arena *a)
+static bool is_object(const struct statement *s) { return (s->what == VARIABLE || s->what == FUNCTION) && s->name.n; }
+
+static struct use *uses_of(const struct unit *u, size_t n, struct wg_arena *a)
 {
-    struct local *all = NULL, *l;
+    struct use *all = NULL, *x;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < u[i].ns; k++) {
+            const struct statement *s = &u[i].s[k];
+            if (!is_object(s))
+                continue;
+            HASH_FIND(hh, all, s->name.at, s->name.n, x);
+            if (!x && (x = wg_arena_alloc(a, sizeof *x))) {
+                x->name = s->name.at;
+                x->unit = SIZE_MAX;
+                HASH_ADD_KEYPTR(hh, all, x->name, s->name.n, x);
+            }
+            if (x && x->unit != i) {
+                x->unit = i;
+                x->units++;
+            }
+        }
+    return all;
+}
+
+static void add_local(struct local **all, struct token name, const char *suffix, size_t n, struct wg_arena *a)
+{
+    struct local *l;
+    HASH_FIND(hh, *all, name.at, name.n, l);
+    if (!l && (l = wg_arena_alloc(a, sizeof *l)) && (l->suffix = wg_arena_alloc(a, n + 1))) {
+        memcpy(l->suffix, suffix, n);
+        l->suffix[n] = 0;
+        l->name = name.at;
+        HASH_ADD_KEYPTR(hh, *all, l->name, name.n, l);
+    }
+}
+
+/* clang 19 gives a static variable that the host reads a suffix, "__static__" and a number, but not where code before
+ * the host's use mentions it: that is left as a declaration of the plain name. */
+static void add_lost(struct local **all, const struct unit *u, const struct statement *declared, struct wg_arena *a)
+{
+    static const char mark[] = "__static__";
+    for (size_t k = 0; k < u->ns; k++) {
+        const struct token name = declared->name, t = u->s[k].name;
+        if (u->s[k].what == VARIABLE && u->s[k].linkage != EXTERN && t.n > name.n + sizeof mark &&
+            memcmp(t.at, name.at, name.n) == 0 && memcmp(t.at + name.n, mark, sizeof mark - 1) == 0)
+            add_local(all, name, t.at + name.n, t.n - name.n, a);
+    }
+}
+
+/* Names without linkage that another unit has too. Others keep theirs: the host asks for variables by name. */
+static struct local *locals_of(const struct unit *u, size_t unit, struct use *uses, struct wg_arena *a)
+{
+    struct local *all = NULL;
+    struct use *x;
+    char suffix[32];
+    const int n = snprintf(suffix, sizeof suffix, "__unit%zu", unit);
     for (size_t i = 0; i < u->ns; i++) {
         const struct statement *s = &u->s[i];
-        if ((s->what != VARIABLE && s->what != FUNCTION) || s->linkage != NONE || !s->name.n)
+        if (!is_object(s))
             continue;
-        HASH_FIND(hh, all, s->name.at, s->name.n, l);
-        if (!l && (l = wg_arena_alloc(a, sizeof *l))) {
-            l->name = s->name.at;
-            HASH_ADD_KEYPTR(hh, all, l->name, s->name.n, l);
-        }
+        HASH_FIND(hh, uses, s->name.at, s->name.n, x);
+        if (s->linkage == NONE && unit && x && x->units > 1)
+            add_local(&all, s->name, suffix, (size_t)n, a);
+        if (s->linkage == EXTERN && s->what == VARIABLE)
+            add_lost(&all, u, s, a);
     }
     return all;
 }
@@ -263,11 +326,12 @@ static unsigned version_of(struct token t)
     return part[0] * 1000 + part[1];
 }
 
-/* Order: header, files, declarations of functions, variables, code; so that whatever the unit, a name is known before
- * it is used. */
+/* Order: header, files, declarations of functions, variables, those that refer to others, code; so that whatever the
+ * unit, a name is known before it is used. */
 static void write_all(FILE *f, const struct unit *u, size_t n, struct symbol *all, struct wg_arena *a)
 {
     struct token newest = {0}, target = {0};
+    struct use *uses = uses_of(u, n, a);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < u[i].ns; k++) {
             const struct statement *s = &u[i].s[k];
@@ -280,28 +344,32 @@ static void write_all(FILE *f, const struct unit *u, size_t n, struct symbol *al
     if (newest.n && target.n)
         fprintf(f, ".version %.*s\n.target %.*s\n.address_size 64\n", (int)newest.n, newest.at, (int)target.n,
                 target.at);
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < 5; round++) {
         unsigned shift = 0;
         for (size_t i = 0; i < n; shift += u[i++].files) {
-            struct local *locals = locals_of(&u[i], a);
+            struct local *locals = locals_of(&u[i], i, uses, a);
             for (size_t k = 0; k < u[i].ns; k++) {
                 const struct statement *s = &u[i].s[k];
                 const bool code = s->what == FUNCTION || s->what == ENTRY;
                 if (round == 0 && s->what == FILE_LINE)
-                    emit(f, s->at, s->end, NULL, 0, shift);
-                if ((s->what != VARIABLE && !code) || !wanted(s, all))
+                    emit(f, s->at, s->end, NULL, shift);
+                struct local *lost = NULL;
+                if (s->what == VARIABLE && s->linkage == EXTERN) /* its definition says it under its whole name */
+                    HASH_FIND(hh, locals, s->name.at, s->name.n, lost);
+                if ((s->what != VARIABLE && !code) || !wanted(s, all) || lost)
                     continue;
                 if (round == 1 && s->what == FUNCTION) {
-                    emit(f, s->at, s->body ? s->brace : s->end, locals, (unsigned)i, shift);
+                    emit(f, s->at, s->body ? s->brace : s->end, locals, shift);
                     if (s->body)
                         fputs(";\n", f);
-                } else if ((round == 2 && s->what == VARIABLE) || (round == 3 && code && s->body)) {
-                    emit(f, s->at, s->end, locals, (unsigned)i, shift);
+                } else if ((round == (s->refers ? 3 : 2) && s->what == VARIABLE) || (round == 4 && code && s->body)) {
+                    emit(f, s->at, s->end, locals, shift);
                 }
             }
             HASH_CLEAR(hh, locals);
         }
     }
+    HASH_CLEAR(hh, uses);
 }
 
 enum wg_status wg_join(const struct wg_join_unit *units, size_t n, char **out, char *err, size_t err_size)
