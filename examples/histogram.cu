@@ -2,7 +2,7 @@
 // memory that is added up at the end: atomics on one address queue up, and shared memory is nearer.
 // bug-no-barrier adds a block's histogram up before all of it is counted; bug-plain counts without atomics.
 // usage: histogram [n] [global|shared|bug-no-barrier|bug-plain]... [--seed N] [--time REPEATS]
-// bench: 33554432 134217728
+// bench: 8388608 134217728
 #include "common.h"
 
 const int Bins = 256;

@@ -4,7 +4,7 @@
 // registers  a warp a row, read once and kept: mean and variance of what is in registers, no barrier
 // bug-no-barrier: the second sum overwrites the first while slow warps still read it.
 // usage: layernorm [n] [passes|moments|registers|bug-no-barrier]... [--seed N] [--time REPEATS]      n rows
-// bench: 8192 65536
+// bench: 4096 65536
 #include "common.h"
 
 const int Width = 1024, Block = 256;

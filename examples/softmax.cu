@@ -5,7 +5,7 @@
 // registers  a warp a row, the row read once and kept in registers, no barrier at all
 // bug-no-barrier: the second sum overwrites the first while slow warps still read it.
 // usage: softmax [n] [thread|block|online|registers|bug-no-barrier]... [--seed N] [--time REPEATS]      n rows
-// bench: 8192 65536
+// bench: 4096 65536
 #include "common.h"
 
 const int Width = 1024, Block = 256;

@@ -2,7 +2,7 @@
 // an element, which the caches must serve. shared: a block loads its elements and a halo of three on each side once.
 // The bugs: the halo is never loaded; the barrier is left out; the halo at the end of the array is read past it.
 // usage: stencil [n] [global|shared|bug-no-halo|bug-no-barrier|bug-edge]... [--seed N] [--time REPEATS]
-// bench: 8388608 67108864
+// bench: 4194304 67108864
 #include "common.h"
 
 const int Radius = 3, Block = 256;
