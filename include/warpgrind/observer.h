@@ -29,6 +29,8 @@ struct wg_access {
     uint32_t local_bytes;  /* of the lane's local memory that its frames use */
     char *shared;          /* host address of the block's shared memory */
     uint64_t (*value)(const struct wg_access *a, unsigned lane, unsigned k); /* of a store or swap: what is written */
+    /* The sites of the calls that led here, innermost first; how many there are, at most n of them set. */
+    uint32_t (*stack)(const struct wg_access *a, uint32_t *sites, uint32_t n);
     const void *impl, *regs;
 };
 
@@ -86,6 +88,8 @@ struct wg_block_event { uint64_t linear; uint32_t ctaid[3]; };
 struct wg_observed {
     struct wg_finding f; /* its sources and lines are not set */
     uint32_t site, other_site; /* UINT32_MAX: none */
+    uint32_t ncalls, calls[8]; /* the calls that led to the access seen last, innermost first */
+    bool calls_other;          /* that is other_site's */
 };
 typedef void (*wg_observed_fn)(void *sink, const struct wg_observed *o);
 

@@ -155,6 +155,11 @@ bool wg_found(struct wg_check *c, enum wg_found id, uint32_t site, uint32_t othe
     va_end(ap);
     struct wg_found_entry *f = &c->found[c->nfound++];
     *f = (struct wg_found_entry){.id = id, .message = text, .o = {.site = site, .other_site = other}};
+    if (c->now && c->now->stack) {
+        uint32_t deep = sizeof f->o.calls / sizeof *f->o.calls, n = c->now->stack(c->now, f->o.calls, deep);
+        f->o.ncalls = n < deep ? n : deep;
+        f->o.calls_other = c->now->site != site;
+    }
     f->o.f = (struct wg_finding){.id = rows[id].name, .tool = rows[id].tool, .severity = (uint8_t)s, .count = 1,
                                  .address = addr, .source = UINT32_MAX, .other_source = UINT32_MAX};
     place(c, who, f->o.f.thread, f->o.f.block);
@@ -397,6 +402,7 @@ static uint32_t on_access(void *ctx, void *block, uint32_t warp, const struct wg
     if (!b)
         return a->mask;
     uint32_t keep = a->mask, see;
+    c->now = a;
     if (c->tools & WG_TOOL_MEMCHECK)
         keep = wg_memcheck_access(c, b, warp, a);
     see = inside(c, a, keep);
@@ -406,6 +412,7 @@ static uint32_t on_access(void *ctx, void *block, uint32_t warp, const struct wg
         wg_initcheck_access(c, b, warp, a, see);
     if (c->tools & WG_TOOL_RACECHECK && see && !b->broken)
         wg_racecheck_access(c, b, warp, a, see);
+    c->now = NULL;
     return keep;
 }
 

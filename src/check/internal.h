@@ -98,6 +98,7 @@ struct wg_check {
     bool no_memory;
     struct wg_areas areas, heap;
     uint64_t heap_lo, heap_hi;
+    const struct wg_access *now; /* the access that is being looked at; NULL: another event */
     char *place;            /* of the host's calls now, or NULL */
     uint64_t *stored;       /* per site of the launch: digest of what it stored; NULL: not asked for */
     uint32_t nstored;

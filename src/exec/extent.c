@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 256, NUMBER, END, DEPTH = 8, LARGEST = 1024 };
+enum { WORD = 256, NUMBER, END, DEPTH = 8, NESTED = 32, TRIES = 10000, LARGEST = 1024 };
 enum { TEXT_MAX = 4 << 20 }; /* bytes of a source that are looked at */
 struct token { int kind; const char *s; uint32_t n, line; }; /* kind: a character, or one of the above */
 struct text { const char *at, *end; uint32_t line; };
 
 /* An expression under evaluation: where the names' values are looked up, and the one name that has none. */
-struct env { const char *text; size_t n; const char *free; uint32_t free_n; int64_t value; bool failed; int depth; };
+struct env { const char *text; size_t n; const char *free; uint32_t free_n; int64_t value; bool failed; int depth, nested, *tries; };
 
 static struct token next(struct text *t)
 {
@@ -70,7 +70,7 @@ static bool defined(struct env *e, const struct token *name, int64_t *value)
 {
     struct text t = {e->text, e->text + e->n, 1};
     bool define = false;
-    if (++e->depth > DEPTH) {
+    if (++e->depth > DEPTH || --*e->tries < 0) {
         e->failed = true;
         return false;
     }
@@ -121,6 +121,10 @@ static int64_t primary(struct env *e, struct text *t)
 {
     struct token k = next(t);
     int64_t v = 0;
+    if (++e->nested > NESTED) {
+        e->failed = true;
+        return 0;
+    }
     if (k.kind == NUMBER) {
         char digits[32], *out = digits;
         for (uint32_t i = 0; i < k.n && out < digits + sizeof digits - 1; i++)
@@ -150,6 +154,7 @@ static int64_t primary(struct env *e, struct text *t)
     } else {
         e->failed = true;
     }
+    e->nested--;
     return v;
 }
 static int64_t product(struct env *e, struct text *t)
@@ -194,9 +199,9 @@ static uint64_t dimensions(struct env *e, struct text t, struct wg_extent *s)
 }
 
 /* t stands behind the array's name. */
-static bool fits(const char *text, size_t n, struct text t, uint64_t bytes, struct wg_extent *s)
+static bool fits(const char *text, size_t n, struct text t, uint64_t bytes, int *tries, struct wg_extent *s)
 {
-    struct env e = {.text = text, .n = n, .value = 1};
+    struct env e = {.text = text, .n = n, .value = 1, .tries = tries};
     uint64_t all = dimensions(&e, t, s);
     if (e.failed || !s->ndims)
         return false;
@@ -204,7 +209,7 @@ static bool fits(const char *text, size_t n, struct text t, uint64_t bytes, stru
         return !e.free;
     if (!s->elem) { /* what is left is the size of an element */
         s->elem = 1;
-        e = (struct env){.text = text, .n = n, .value = 1};
+        e = (struct env){.text = text, .n = n, .value = 1, .tries = tries};
         all = dimensions(&e, t, s);
         s->elem = all && bytes % all == 0 && !e.free ? (uint32_t)(bytes / all) : 0;
         return s->elem;
@@ -212,7 +217,8 @@ static bool fits(const char *text, size_t n, struct text t, uint64_t bytes, stru
     if (!e.free)
         return all == bytes;
     for (int64_t v = 1; v <= LARGEST; v++) {
-        struct env f = {.text = text, .n = n, .free = e.free, .free_n = e.free_n, .value = v};
+        struct env f = {.text = text, .n = n, .free = e.free, .free_n = e.free_n, .value = v,
+                        .tries = tries};
         uint64_t got = dimensions(&f, t, s);
         if (got == bytes)
             return true;
@@ -226,6 +232,7 @@ bool wg_extent_find(const char *text, size_t n, const char *name, uint64_t bytes
 {
     struct text t = {text, text + n, 1};
     uint32_t best = UINT32_MAX;
+    int tries = TRIES; /* look-ups of names: a text made to be slow is given up */
     for (struct token k = next(&t); k.kind != END; k = next(&t)) {
         if (!is(&k, "__shared__"))
             continue;
@@ -242,7 +249,7 @@ bool wg_extent_find(const char *text, size_t n, const char *name, uint64_t bytes
                 continue;
             struct wg_extent s = {.elem = elem};
             uint32_t away = line > k.line ? line - k.line : k.line - line;
-            if (away < best && fits(text, n, t, bytes, &s)) {
+            if (away < best && fits(text, n, t, bytes, &tries, &s)) {
                 best = away;
                 *out = s;
             }

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, ALIGN = 256, ZONE = 512 };
+enum { PAGE = 4096, ALIGN = 256, ZONE = 4096 };
 #define QUARANTINE (256ull << 20) /* bytes of freed blocks that are held back when memory is checked */
 #define GIB (1ull << 30)
 
@@ -74,7 +74,7 @@ enum wg_status wg_memory_alloc(struct wg *g, size_t bytes, size_t align, bool in
     size_t need = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1), at;
     if (need == 0)
         need = ALIGN;
-    if (g->opt.tools & WG_TOOL_MEMCHECK) /* red zone: what runs over the end meets nobody */
+    if (g->opt.tools & WG_TOOL_MEMCHECK) /* red zone: an index that is a block of threads too high meets nobody */
         need += ZONE;
     uint64_t base = g->lo;
     for (at = 0; at <= g->nallocs; at++) {

@@ -18,6 +18,15 @@ static uint32_t frame_local(const struct wg_warp *w)
     return wg_frame_local(wg_frame_of(w->R));
 }
 
+static uint32_t stack_of(const struct wg_access *a, uint32_t *sites, uint32_t n)
+{
+    uint32_t k = 0;
+    for (const struct wg_frame *f = wg_frame_of((char *)(uintptr_t)a->regs); f->caller; f = f->caller, k++)
+        if (k < n)
+            sites[k] = f->ret[-1].site;
+    return k;
+}
+
 /* p: the access, a and f: its address, k1: its kind, k2: bits of enum wg_observe_bit, e: shared array; d: predicate of
  * the lanes that may do it */
 H(observe)
@@ -41,7 +50,7 @@ H(observe)
                           .is_volatile = i->k2 & WG_OBSERVE_VOLATILE, .acquire = i->k2 & WG_OBSERVE_ACQUIRE,
                           .release = i->k2 & WG_OBSERVE_RELEASE, .guess = i->k2 & WG_OBSERVE_GUESS, .elem = m->elem,
                           .n = m->n, .addr = addr, .array = (int32_t)i->e, .local_bytes = frame_local(w),
-                          .shared = w->blk->shared, .value = value_of, .impl = m, .regs = R};
+                          .shared = w->blk->shared, .value = value_of, .stack = stack_of, .impl = m, .regs = R};
     uint32_t sh = m->space == WG_SITE_SHARED ? on : 0, lo = m->space == WG_SITE_LOCAL ? on : 0;
     if (m->space == WG_SITE_GENERIC)
         for (unsigned l = 0; l < 32; l++) {
@@ -159,7 +168,7 @@ uint32_t wg_observe_lanes(struct wg_warp *w, const struct wg_inst *i, const stru
     struct wg_access x = {.site = i->site, .kind = s->kind, .space = s->space, .scope = s->wide_scope ? WG_ACCESS_GPU : WG_ACCESS_CTA, .strong = s->strong,
                           .acquire = s->acquire, .release = s->release, .elem = s->elem, .n = s->n, .mask = mask,
                           .addr = at, .array = -1, .local_bytes = frame_local(w), .shared = w->blk->shared,
-                          .value = bytes_of, .impl = data};
+                          .value = bytes_of, .stack = stack_of, .impl = data, .regs = w->R};
     return mask ? o->access(o->ctx, w->blk->observed, w->index, &x) & mask : 0;
 }
 void wg_observe_write(struct wg_warp *w, unsigned lane, unsigned space, uint64_t at, uint32_t bytes)

@@ -230,6 +230,45 @@ static const char *around(const struct sink *s, uint32_t site, const char *messa
                                     own[0]->line, m->files[own[1]->file], own[1]->line);
     return t ? t : message;
 }
+static const char *frame(const struct sink *s, const char *text, const char *which, uint32_t file, uint32_t line)
+{
+    const struct wg_ptx_module *m = s->r->kc->module;
+    if (!line || file >= m->nfiles || !m->files[file] || is_toolkit(m->files[file]))
+        return text;
+    const char *base = strrchr(m->files[file], '/');
+    const char *t = wg_arena_printf(s->a, "%s\nDevice Frame%s: %s:%u", text, which, base ? base + 1 : m->files[file], line);
+    return t ? t : text;
+}
+/* The calls around a site that were inlined, from the one that is not its own reported line. */
+static const char *inlined(const struct sink *s, const char *text, const char *which, const struct wg_instr *in, uint32_t line)
+{
+    const struct wg_ptx_module *m = s->r->kc->module;
+    for (uint32_t k = in ? in->call : 0; k; k = m->calls[k].up)
+        if (m->calls[k].line != line || k != in->call) /* a toolkit's header counts as the line that called it */
+            text = frame(s, text, which, m->calls[k].file, m->calls[k].line);
+    return text;
+}
+/* Adds who called whom on the device, before who called the kernel. */
+static const char *frames(const struct sink *s, const struct wg_observed *o, const struct wg_finding *f, const char *message)
+{
+    if (!s->r)
+        return message;
+    bool two = o->other_site != UINT32_MAX;
+    const char *text = "", *host = strstr(message, "\nCalled by\n");
+    const uint32_t site[2] = {o->site, o->other_site}, line[2] = {f->line, f->other_line};
+    for (int k = 0; k < 1 + two; k++) {
+        const char *which = !two ? "" : k ? " of the second" : " of the first";
+        const struct wg_instr *in = site[k] == UINT32_MAX ? NULL : site_instr(s->r->kc, site[k]);
+        text = inlined(s, text, which, in, line[k]);
+        for (uint32_t c = 0; c < o->ncalls && o->calls_other == (k == 1); c++) {
+            const struct wg_instr *call = site_instr(s->r->kc, o->calls[c]);
+            text = call ? inlined(s, frame(s, text, which, call->file, call->line), which, call, 0) : text;
+        }
+    }
+    int n = host ? (int)(host - message) : (int)strlen(message);
+    const char *t = *text ? wg_arena_printf(s->a, "%.*s%s%s", n, message, text, host ? host : "") : NULL;
+    return t ? t : message;
+}
 static void put_finding(void *ctx, const struct wg_observed *o)
 {
     struct sink *s = ctx;
@@ -255,7 +294,7 @@ static void put_finding(void *ctx, const struct wg_observed *o)
     s->v = wg_arena_grow(s->a, s->v, s->n + 1, &s->cap, sizeof *s->v);
     if (!s->v)
         return;
-    f.message = around(s, o->site, f.message);
+    f.message = frames(s, o, &f, around(s, o->site, f.message));
     f.message = wg_arena_str(s->a, f.message, strlen(f.message));
     s->v[s->n++] = f;
 }

@@ -49,6 +49,7 @@ struct wg_instr {
     const struct wg_prototype *proto; /* of an indirect call; NULL otherwise */
     uint32_t file, line, col;         /* of the last .loc; line 0: none. file indexes module files */
     uint32_t inl_file, inl_line;      /* outermost call site from inlined_at; line 0: not inlined */
+    uint32_t call;                    /* inlined: index in the module's calls of the one it was inlined at; 0: not */
     uint32_t ptx_line;                /* 1-based */
     const char *text, *mnemonic;      /* the statement without trailing ';' and guard spaces; "ld.global.f32" */
     uint32_t text_len;
@@ -106,6 +107,9 @@ struct wg_function {
     uint32_t file, line, ptx_line;
 };
 
+/* A call that was inlined, and the one around it. */
+struct wg_ptx_call { uint32_t file, line, up; }; /* up: index, 0: none */
+
 struct wg_ptx_module {
     struct wg_arena arena; /* owns everything below and the copy of the text */
     const char *name, *text;
@@ -116,6 +120,8 @@ struct wg_ptx_module {
     unsigned address_bits;
     uint32_t nfiles;
     const char **files; /* indexed by .file number; unset entries are NULL */
+    uint32_t ncalls;
+    struct wg_ptx_call *calls; /* from index 1 on */
     uint32_t nvars;
     struct wg_symbol **vars; /* module scope */
     uint32_t nfuncs;

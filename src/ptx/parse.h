@@ -47,7 +47,8 @@ struct wg_pending {
     const char *at;
 };
 /* Where a .loc that was inlined came from in the end. */
-struct wg_loc_root { uint32_t file, line, col, root_file, root_line; bool used; };
+/* call: the chain of calls that led to code at this place; from: the chain that starts with this place as a call. */
+struct wg_loc_root { uint32_t file, line, col, root_file, root_line, call, from; bool used; };
 
 struct wg_parser {
     struct wg_lexer lex;
@@ -79,7 +80,8 @@ struct wg_parser {
     size_t cap_files;
     struct wg_function *fn; /* current; NULL at module scope */
     uint32_t used_bytes; /* of the next instruction */
-    uint32_t loc_file, loc_line, loc_col, loc_root_file, loc_root_line;
+    uint32_t loc_file, loc_line, loc_col, loc_root_file, loc_root_line, loc_call;
+    size_t cap_calls;
 };
 
 /* All return false (or NULL) after an error, which then is in p->d. */

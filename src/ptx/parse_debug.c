@@ -76,6 +76,22 @@ static struct wg_loc_root *root_slot(struct wg_parser *p, const uint32_t v[3])
     return r;
 }
 
+/* The chain that starts with a call at `at`; 0 where memory is out. */
+static uint32_t chain_from(struct wg_parser *p, struct wg_loc_root *at)
+{
+    struct wg_ptx_module *m = p->m;
+    if (at->from && m->calls[at->from].up == at->call)
+        return at->from;
+    uint32_t k = m->ncalls ? m->ncalls : 1;
+    struct wg_ptx_call *v = wg_arena_grow(&m->arena, m->calls, k + 1, &p->cap_calls, sizeof *v);
+    if (!v)
+        return wg_parse_oom(p), 0;
+    m->calls = v;
+    m->ncalls = k + 1;
+    v[k] = (struct wg_ptx_call){at->file, at->line, at->call};
+    return at->from = k;
+}
+
 /* .loc file line column [, function_name label [+ n]] [, inlined_at file line column] */
 static bool loc(struct wg_parser *p)
 {
@@ -106,9 +122,11 @@ static bool loc(struct wg_parser *p)
         return false;
     uint32_t root_file = !inlined ? 0 : outer->root_line ? outer->root_file : at[0];
     uint32_t root_line = !inlined ? 0 : outer->root_line ? outer->root_line : at[1];
-    struct wg_loc_root *here = root_slot(p, v);
+    uint32_t call = inlined ? chain_from(p, outer) : 0;
+    struct wg_loc_root *here = inlined && !call ? NULL : root_slot(p, v);
     if (!here)
         return false;
+    here->call = call;
     here->root_file = root_file;
     here->root_line = root_line;
     p->loc_file = v[0];
@@ -116,6 +134,7 @@ static bool loc(struct wg_parser *p)
     p->loc_col = v[2];
     p->loc_root_file = root_file;
     p->loc_root_line = root_line;
+    p->loc_call = call;
     if (p->fn && !p->fn->line) {
         p->fn->file = v[0];
         p->fn->line = v[1];

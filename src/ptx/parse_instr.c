@@ -563,6 +563,7 @@ bool wg_parse_statement(struct wg_parser *p)
     in.col = p->loc_col;
     in.inl_file = p->loc_root_file;
     in.inl_line = p->loc_root_line;
+    in.call = p->loc_call;
     in.used_bytes = p->used_bytes;
     p->used_bytes = 0;
     return operands(p, &in) && finish(p, &in, start);

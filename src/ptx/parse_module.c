@@ -480,7 +480,7 @@ static bool function(struct wg_parser *p, bool entry, const struct decl *link)
     f->param_bytes = lay_out(&params);
     lay_out(&rets);
     p->nregs = p->ninstrs = p->nlocals = p->npending = 0;
-    p->loc_file = p->loc_line = p->loc_col = p->loc_root_file = p->loc_root_line = p->used_bytes = 0;
+    p->loc_file = p->loc_line = p->loc_col = p->loc_root_file = p->loc_root_line = p->loc_call = p->used_bytes = 0;
     if (!wg_names_open(p) || !keep_params(p, &rets, &f->rets, &f->nrets, &f->reg_rets, at) ||
         !keep_params(p, &params, &f->params, &f->nparams, &f->reg_params, at) || !attributes(p, f))
         return false;

@@ -44,7 +44,7 @@ def main():
     a.add_argument("--blocks", default="4", help="indigo")
     a.add_argument("--only", default="", help="names that match this expression")
     a.add_argument("--every", type=int, default=1, help="each N-th of them")
-    a.add_argument("--timeout", type=float, default=300, help="seconds for one run of warpgrind")
+    a.add_argument("--timeout", type=int, default=120, help="seconds of processor time for one process")
     a.add_argument("--csv", help="write a row for each program here")
     o = a.parse_args()
     o.folder = os.path.abspath(o.folder)
