@@ -315,10 +315,46 @@ static enum wg_status fail(enum wg_status s, char *err, size_t n, const char *pa
     return s;
 }
 
+/* jansson hands its text over word by word: so many of them to a write. */
+struct out {
+    int fd;
+    size_t n;
+    char text[1 << 16];
+};
+
+static int flush(struct out *o)
+{
+    for (size_t at = 0; at < o->n;) {
+        ssize_t k = write(o->fd, o->text + at, o->n - at);
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0)
+            return -1;
+        at += (size_t)k;
+    }
+    o->n = 0;
+    return 0;
+}
+
+static int add(const char *text, size_t n, void *ctx)
+{
+    struct out *o = ctx;
+    while (n) {
+        size_t k = sizeof o->text - o->n < n ? sizeof o->text - o->n : n;
+        memcpy(o->text + o->n, text, k);
+        o->n += k;
+        text += k;
+        n -= k;
+        if (o->n == sizeof o->text && flush(o))
+            return -1;
+    }
+    return 0;
+}
+
 static int dump(const json_t *root, int fd)
 {
-    static const char newline = '\n';
-    return json_dumpfd(root, fd, JSON_COMPACT) || write(fd, &newline, 1) != 1 ? -1 : 0;
+    struct out o = {.fd = fd};
+    return json_dump_callback(root, add, &o, JSON_COMPACT) || add("\n", 1, &o) || flush(&o) ? -1 : 0;
 }
 
 enum wg_status wg_profile_write(const struct wg_profile *p, const char *path, char *err, size_t n)
