@@ -1,7 +1,7 @@
 /* atom.c - atomics and reductions: lane after lane in ascending order, atomically against other workers. */
 #include "exec/bulk.h"
 #include "exec/cluster.h"
-#include "exec/handlers.h"
+#include "exec/mem.h"
 #include "exec/worst.h"
 #include "exec/lanes.h"
 #include "exec/half.h"
@@ -237,6 +237,14 @@ static void add32(struct wg_warp *w, const uint64_t *addr, uint32_t on, uint32_t
     bool alone = w->wk->run->nworkers == 1;
     char *shared = w->blk->shared;
     uint32_t changed = 0;
+    if (sh == ~0u && !result) {
+        for (unsigned l = 0; l < 32; l++) {
+            *(uint32_t *)(shared + addr[l]) += b[l];
+            changed |= b[l];
+        }
+        w->wk->changes += changed != 0;
+        return;
+    }
     for (uint32_t m = on; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         bool s = sh >> l & 1;
@@ -333,7 +341,9 @@ H(atom)
         for (unsigned l = 0; l < 32; l++)
             addr[l] = WG_VEC(uint64_t, i->a)[l] + disp;
     uint32_t sh = shared_lanes(d, addr, on);
-    int bad = bad_lane(w, addr, on, sh, bytes);
+    bool good = sh == on ? wg_range_v64(addr, on, 0, 0, w->blk->shared_bytes, bytes)
+                         : !sh && wg_range_v64(addr, on, 0, w->wk->lo, w->wk->hi, bytes);
+    int bad = good ? -1 : bad_lane(w, addr, on, sh, bytes);
     if (__builtin_expect(bad >= 0, 0)) {
         uint32_t remote = 0;
         for (uint32_t m = d->cluster && w->blk->cluster ? on & sh : 0; m; m &= m - 1)

@@ -316,6 +316,7 @@ H(exit)
     uint32_t gone = WG_ON;
     if (!gone)
         WG_NEXT;
+    w->blk->live_lanes -= (uint32_t)__builtin_popcount(w->live & gone);
     w->live &= ~gone;
     w->mask &= ~gone;
     w->wk->changes++;
@@ -494,13 +495,7 @@ H(native)
  * predicate c; p: the message for a bad operand ---- */
 static bool barrier_ready(const struct wg_block *b, const struct wg_barrier *x)
 {
-    uint32_t need = x->expected;
-    if (!x->explicit_count) {
-        need = 0;
-        for (uint32_t k = 0; k < b->nwarps; k++)
-            need += (uint32_t)__builtin_popcount(b->warps[k].live);
-    }
-    return x->arrived >= need;
+    return x->arrived >= (x->explicit_count ? x->expected : b->live_lanes);
 }
 static void barrier_add(struct wg_warp *w, struct wg_barrier *x, const struct wg_inst *i, char *R, uint32_t lanes)
 {

@@ -246,6 +246,7 @@ static bool start_block(struct wg_block *b, uint64_t linear)
     const uint32_t *c = r->cluster;
     b->cluster_rank = b->ctaid[0] % c[0] + c[0] * (b->ctaid[1] % c[1] + c[1] * (b->ctaid[2] % c[2]));
     b->live_warps = b->nwarps;
+    b->live_lanes = 0;
     memset(b->bar, 0, sizeof b->bar);
     memset(b->shared, 0, b->shared_bytes);
     if (r->kc->observed) {
@@ -259,6 +260,7 @@ static bool start_block(struct wg_block *b, uint64_t linear)
     for (uint32_t k = 0; k < b->nwarps; k++) {
         struct wg_warp *w = &b->warps[k];
         w->mask = w->live = w->full;
+        b->live_lanes += (uint32_t)__builtin_popcount(w->full);
         w->state = WG_WARP_READY;
         w->wide = false;
         w->sp = w->nsplits = w->lease = 0;

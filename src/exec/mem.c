@@ -519,16 +519,6 @@ ACCESS_A(st_a_s8, uint64_t, true, false, true)
 ACCESS_A(st_a_s8c, uint64_t, true, true, true)
 
 /* vector address: shared memory by 32-bit offsets, global by 64-bit addresses */
-WG_INLINE bool range_v64(const uint64_t *a, uint32_t on, int64_t disp, uint64_t lo, uint64_t hi, unsigned bytes)
-{
-    uint64_t first = a[__builtin_ctz(on)], bad_ = 0;
-    WG_LANES_LOOP(l)
-    {
-        uint64_t x = (WG_LANES_IN(on, l, 8) ? a[l] : first) + (uint64_t)disp;
-        bad_ |= (x < lo ? 1u : 0u) | (x > hi - bytes ? 1u : 0u) | (x & (bytes - 1));
-    }
-    return bad_ == 0;
-}
 WG_INLINE bool range_v32(const uint32_t *a, uint32_t on, uint32_t disp, uint32_t hi, unsigned bytes)
 {
     uint32_t first = a[__builtin_ctz(on)], bad_ = 0;
@@ -564,7 +554,7 @@ WG_INLINE bool range_v32(const uint32_t *a, uint32_t on, uint32_t disp, uint32_t
                 count_v32(w, i, a32, on, (uint32_t)disp);                                                              \
             mem = (uintptr_t)w->blk->shared;                                                                           \
         } else {                                                                                                       \
-            if (__builtin_expect(!range_v64(a64, on, disp, w->wk->lo, w->wk->hi, bytes), 0))                           \
+            if (__builtin_expect(!wg_range_v64(a64, on, disp, w->wk->lo, w->wk->hi, bytes), 0))                           \
                 return slow(w, i, R);                                                                                  \
             if (counted)                                                                                               \
                 count_v64(w, i, a64, on, disp);                                                                        \

@@ -109,7 +109,7 @@ struct wg_barrier {
 
 struct wg_block {
     struct wg_warp *warps;
-    uint32_t nwarps, live_warps;
+    uint32_t nwarps, live_warps, live_lanes;
     uint32_t ctaid[3];
     uint64_t linear;
     char *shared;

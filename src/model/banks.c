@@ -82,14 +82,15 @@ INLINE uint32_t worst_bank(const uint32_t *u, unsigned n, uint32_t banks)
     } else if (n > 8 && memcmp(u, u + n / 2, n / 2 * sizeof *u) == 0) { /* rows of a narrow block repeat each other */
         return n == 32 ? worst_bank_16(u, banks) : worst_bank_8(u, banks);
     } else {
-        uint32_t tag[256], slots = n * 8, shift = n == 32 ? 24 : n == 16 ? 25 : 26; /* a small hash of the units seen */
-        memset(tag, 0xff, slots * sizeof *tag);
-        for (unsigned i = 0; i < n; i++) {
-            uint32_t h = u[i] * 0x9e3779b1u >> shift;
-            while (tag[h] != u[i] && tag[h] != UINT32_MAX) /* a unit number has its top bits clear */
-                h = (h + 1) & (slots - 1);
-            b[i] = tag[h] == u[i] ? 0 : b[i];
-            tag[h] = u[i];
+        /* a lane adds nothing if an earlier one has its unit: each against all before it, eight at a time */
+        uint32_t after[64];
+        memset(after, 0xff, 32 * sizeof *after); /* a unit number has its top bits clear */
+        memcpy(after + 32, u, n * sizeof *u);
+        for (unsigned i = 0; i < n; i += 8) {
+            v8 x = *(const v8 *)(u + i), again = {0};
+            for (unsigned k = 1; k < i + 8; k++)
+                again |= (v8)(x == *(const v8 *)(after + 32 + i - k));
+            *(v8 *)(b + i) &= ~again;
         }
     }
     return most_in_a_column(b, n);
