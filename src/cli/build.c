@@ -202,6 +202,8 @@ static void plan_link(struct build *b)
         fail(b, WG_NO_MEMORY, "out of memory");
         return;
     }
+    const char *slash = strrchr(b->o->library, '/');
+    const size_t folder = slash ? (size_t)(slash - b->o->library) + 1 : 0;
     wg_args_add(&j->argv, "--driver-mode=g++");
     for (size_t i = 0; i + 1 < b->njobs; i++)
         if (b->jobs[i].out && strstr(b->jobs[i].out, ".o"))
@@ -211,7 +213,9 @@ static void plan_link(struct build *b)
             wg_args_add(&j->argv, b->o->sources[i]);
     for (size_t i = 0; i < b->options.link.n; i++) { /* ours stands in for both names of the runtime */
         const char *a = b->options.link.v[i];
-        if (strcmp(a, "-lcudart") && strcmp(a, "-lcudart_static") && strcmp(a, "-lcudadevrt") && strcmp(a, "-lcuda"))
+        if (!strcmp(a, "-lcublas") || !strcmp(a, "-lcublasLt")) /* beside the runtime library */
+            wg_args_addf(&j->argv, "%.*slib%s.so.13", (int)folder, b->o->library, a + 2);
+        else if (strcmp(a, "-lcudart") && strcmp(a, "-lcudart_static") && strcmp(a, "-lcudadevrt") && strcmp(a, "-lcuda"))
             wg_args_add(&j->argv, a);
     }
     if (b->options.rdc && asprintf(&b->stub, "%s/units.c", b->dir) < 0)

@@ -36,7 +36,7 @@ static void look_at_images(struct wg_inspect *o, const char *p, size_t n)
 /* Libraries that bring kernels of their own as machine code, or talk to the driver by private ways. */
 static bool is_nvidia(const char *name)
 {
-    static const char *const names[] = {"libcublas", "libcurand", "libcufft", "libcusparse", "libcusolver", "libcudnn",
+    static const char *const names[] = {"libcublasXt", "libcurand", "libcufft", "libcusparse", "libcusolver", "libcudnn",
                                         "libnccl", "libnpp", "libnvjpeg", "libnvrtc", "libcutensor", "libnvJitLink"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)

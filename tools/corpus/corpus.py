@@ -141,6 +141,9 @@ def judge(c, prog, text, status, cpu, limit):
     fail = c.get("fail")
     if fail and (line := first(rf"^.*(?:{fail}).*$", text)):
         return "wrong", shorten(line)
+    if status != 0 and (line := first(r"^.*(?:[Ff]ailed to open|cannot (?:be )?open|[Cc]ould not open|[Ee]rror opening|"
+                                      r"[Uu]nable to open|was not opened|[Cc]an't open|No such file).*$", text)):
+        return "needs", shorten(line)
     if status != 0:
         return "wrong", shorten(f"exit code {status}: " + (text.strip().splitlines() or [""])[-1])
     if check in ("", "-"):
