@@ -78,7 +78,7 @@ def count_way(profile, launches):
                    "requests": 0 if shared or not c.get("sectors") else c["access_inst"],
                    "sectors": c.get("sectors", 0),
                    "shared_requests": c["access_inst"] if shared and c.get("wavefronts") else 0}
-            threads += c["thread_inst_executed"]
+            threads += c["thread_inst_executed_true"]
             at = site.get("at", (0, 0))
             if "/examples/" not in profile["sources"][at[0]]["path"]:  # a function of the toolkit's headers
                 at = site.get("inlined_at", at)

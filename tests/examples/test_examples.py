@@ -119,8 +119,9 @@ class Example(unittest.TestCase):
     def test_lanes_of_the_reduction(self):
         interleaved, _ = self.counts("<(Step)0, 256, true")
         sequential, blocks = self.counts("<(Step)2, 256, true")
-        busy = [c["thread_inst_executed_true"] / c["inst_executed"] for c in (interleaved, sequential)]
-        self.assertLess(busy[0], 0.8 * busy[1])  # most lanes idle from the first step, against whole warps
+        # Most lanes idle from the first step: every warp comes to shared memory in five steps of eight, where whole warps
+        # could rest.
+        self.assertGreater(interleaved["access_inst"], 2 * sequential["access_inst"])
         # Of eight steps the last five are one warp's, whose lanes part; then one lane writes the sum. The last block's
         # edge may part one warp more.
         self.assertLessEqual(sequential["branch_divergent"], 6 * blocks + 1)
