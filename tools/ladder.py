@@ -1,51 +1,59 @@
 #!/usr/bin/env python3
 """ladder.py - fills the tables of docs/ladder.md from data, and gathers that data.
 
-    tools/ladder.py count WARPGRIND [PROGRAM...]   runs the examples, writes what was counted to bench/ladder.csv
+    tools/ladder.py count WARPGRIND [PROGRAM...]   runs the examples with --model, writes what was counted and predicted
+                                                   to bench/ladder.csv
     tools/ladder.py write                          rewrites the tables of docs/ladder.md from the two CSV files
     tools/ladder.py check                          says whether they are as `write` would leave them
 
 bench/gpu_h200.csv is what bench/gpu wrote on an H200. A table stands between "<!-- steps PROGRAM N: WAY WAY ... -->"
 and "<!-- end -->"; N is the size that was timed, the gains are over the first way. A table of plain times stands after
-"<!-- beside N: PROGRAM/WAY PROGRAM/WAY/OTHER-N ... -->"."""
+"<!-- beside N: PROGRAM/WAY PROGRAM/WAY/OTHER-N ... -->", one of the shapes that tools/sgemm timed after
+"<!-- shapes COUNT -->", all predictions in a few figures after "<!-- predictions -->"."""
 import csv
 import json
+import math
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-COUNTED, TIMED, PAGE = (os.path.join(ROOT, p) for p in ("bench/ladder.csv", "bench/gpu_h200.csv", "docs/ladder.md"))
+COUNTED, TIMED, SHAPES, PAGE = (os.path.join(ROOT, p) for p in (
+    "bench/ladder.csv", "bench/gpu_h200.csv", "tools/sgemm/h200.csv", "docs/ladder.md"))
 FIELDS = ["program", "way", "n", "compiler", "inst", "lanes", "requests", "sectors", "tags", "shared_requests",
-          "wavefronts", "line", "line_text", "line_sectors_per_request", "line_wavefronts_per_request"]
+          "wavefronts", "line", "line_text", "line_inst", "line_sectors_per_request", "line_wavefronts_per_request",
+          "predicted_ns", "predicted_low_ns", "predicted_high_ns"]
 
-# The examples: the size to count at, the work of a size, the bytes it must move, and the kernels of each way.
+# The examples: the size to count and predict at, which is timed too; the work of a size, the bytes it must move, and the
+# kernels of each way.
 cube, square, linear = lambda n: n ** 3, lambda n: n * n, lambda n: n
 product = lambda n: 12 * n * n
 EXAMPLES = {
-    "matmul_naive": (256, cube, product, {"naive": "matmul_naive(", "swapped": "matmul_swapped("}),
-    "matmul_tiled": (256, cube, product, {"16": "<16, (Bug)0>", "32": "<32, (Bug)0>", "column": "matmul_column<0>",
+    "matmul_naive": (512, cube, product, {"naive": "matmul_naive(", "swapped": "matmul_swapped("}),
+    "matmul_tiled": (512, cube, product, {"16": "<16, (Bug)0>", "32": "<32, (Bug)0>", "column": "matmul_column<0>",
                                           "padded": "matmul_column<1>"}),
-    "matmul_registers": (256, cube, product, {"2x2": "registers<2>", "4x4": "registers<4>", "8x8": "registers<8>",
+    "matmul_registers": (512, cube, product, {"2x2": "registers<2>", "4x4": "registers<4>", "8x8": "registers<8>",
                                               "unpadded": "vector<0, true>", "vector": "vector<4, true>"}),
-    "matmul_pipeline": (256, cube, product, {"registers": "double<2>", "wide": "double<4>", "2": "async<2, 2, 0, true>",
+    "matmul_pipeline": (512, cube, product, {"registers": "double<2>", "wide": "double<4>", "2": "async<2, 2, 0, true>",
                                              "3": "async<2, 3, 0, true>", "4": "async<2, 4, 0, true>",
-                                             "wide-2": "async<4, 2, 0, true>", "wide-3": "async<4, 3, 0, true>"}),
-    "transpose": (512, square, lambda n: 8 * n * n, {w: "transpose_%s(" % w for w in
+                                             "wide-2": "async<4, 2, 0, true>", "wide-3": "async<4, 3, 0, true>",
+                                             "both": "both<true>"}),
+    "transpose": (2048, square, lambda n: 8 * n * n, {w: "transpose_%s(" % w for w in
                                                      ("copy", "naive", "shared", "padded", "swizzled", "vector")}),
-    "reduce": (1 << 18, linear, lambda n: 4 * n,
+    "reduce": (1 << 22, linear, lambda n: 4 * n,
                {"interleaved": "<(Step)0,", "strided": "<(Step)1,", "sequential": "<(Step)2,", "first-add": "<(Step)3,",
                 "unrolled": "<(Step)4,", "shuffle": "<(Step)5,", "multiple": "<(Step)6,", "vector": "reduce_vector"}),
-    "scan": (1 << 18, linear, lambda n: 8 * n, {w: "scan_" + w for w in ("doubling", "tree", "shuffle")}),
-    "histogram": (1 << 19, linear, lambda n: n, {"global": "histogram_global", "shared": "histogram_shared"}),
-    "row_march": (2048, linear, lambda n: 1024 * n, {"bad": "row_march_bad", "good": "row_march_good"}),
-    "aos_soa": (1 << 18, linear, lambda n: 12 * n, {"aos": "move_aos", "soa": "move_soa"}),
-    "stencil": (1 << 18, linear, lambda n: 8 * n, {"global": "stencil_global", "shared": "stencil_shared"}),
-    "divergence": (1 << 18, linear, lambda n: 9 * n, {"mixed": 0, "sorted": 1}),
-    "softmax": (256, linear, lambda n: 8192 * n,
+    "scan": (1 << 22, linear, lambda n: 8 * n, {w: "scan_" + w for w in ("doubling", "tree", "shuffle")}),
+    "histogram": (1 << 23, linear, lambda n: n, {"global": "histogram_global", "shared": "histogram_shared"}),
+    "row_march": (1 << 16, linear, lambda n: 1024 * n, {"bad": "row_march_bad", "good": "row_march_good"}),
+    "aos_soa": (1 << 21, linear, lambda n: 12 * n, {"aos": "move_aos", "soa": "move_soa"}),
+    "stencil": (1 << 22, linear, lambda n: 8 * n, {"global": "stencil_global", "shared": "stencil_shared"}),
+    "divergence": (1 << 22, linear, lambda n: 9 * n, {"mixed": 0, "sorted": 1}),
+    "softmax": (4096, linear, lambda n: 8192 * n,
                 {w: "softmax_" + w for w in ("thread", "block", "online", "registers")}),
-    "layernorm": (256, linear, lambda n: 8192 * n, {w: "layernorm_" + w for w in ("passes", "moments", "registers")}),
+    "layernorm": (4096, linear, lambda n: 8192 * n, {w: "layernorm_" + w for w in ("passes", "moments", "registers")}),
 }
 # Where memory must move whole sectors for a few bytes each, also those of the stores.
 SECTORS_NEEDED = {("aos_soa", "aos"): lambda n: 64 * n}
@@ -70,7 +78,7 @@ def count_way(profile, launches):
                    "requests": 0 if shared or not c.get("sectors") else c["access_inst"],
                    "sectors": c.get("sectors", 0),
                    "shared_requests": c["access_inst"] if shared and c.get("wavefronts") else 0}
-            threads += c["thread_inst_executed"]
+            threads += c["thread_inst_executed_true"]
             at = site.get("at", (0, 0))
             if "/examples/" not in profile["sources"][at[0]]["path"]:  # a function of the toolkit's headers
                 at = site.get("inlined_at", at)
@@ -84,10 +92,13 @@ def count_way(profile, launches):
     worst = max(lines, key=lambda at: (lines[at]["excess"], lines[at]["sectors"] + lines[at]["wavefronts"]))
     source, number = worst
     total["line"] = number
+    total["line_inst"] = lines[worst]["inst"]
     total["line_text"] = profile["sources"][source]["text"].splitlines()[number - 1].strip() if number else ""
     for what, per in (("sectors", "requests"), ("wavefronts", "shared_requests")):
         some = lines[worst][per]
         total["line_%s_per_request" % what] = round(lines[worst][what] / some, 2) if some else ""
+    for end in ("", "_low", "_high"):
+        total["predicted%s_ns" % end] = round(sum(k["model"]["duration" + end] for k in launches))
     return total
 
 
@@ -98,7 +109,7 @@ def count(tool, programs):
         with tempfile.TemporaryDirectory() as d:
             path = os.path.join(d, "x.wgprof")
             source = os.path.join(ROOT, "examples", program + ".cu")
-            subprocess.run([tool, "-q", "-o", path, source, str(n)], check=True)
+            subprocess.run([tool, "-q", "--model", "-o", path, source, str(n)], check=True)
             with open(path, encoding="utf-8") as f:
                 profile = json.load(f)
         for way, text in ways.items():
@@ -157,13 +168,73 @@ def table(program, n, ways, counted, timed):
             way, per("sectors", "requests"), per("wavefronts", "shared_requests"), number(r["lanes"]), most,
             number(limits[most] * 1e3), number(ms[way]), number(gains[0]), number(gains[1]),
             number(gains[0] / gains[1], 2)))
-    out.append("")
+    out += ["", "The line of each that wastes the most, as the report shows it:", "", "```",
+            "%-12s %5s %14s %8s %11s" % ("", "", "warp", "sectors", "wavefronts"),
+            "%-12s %5s %14s %8s %11s" % ("way", "line", "instructions", "/req", "/req")]
     for way in ways:
         r = seen[way]
-        said = ["%s %s a request" % (number(r["line_%s_per_request" % w]), w) for w in ("sectors", "wavefronts")
-                if r["line_%s_per_request" % w]]
-        if said:
-            out.append("- %s: line %s, `%s`: %s" % (way, r["line"], r["line_text"], ", ".join(said)))
+        per = ["%.1f" % float(v) if v else "" for v in (r["line_sectors_per_request"], r["line_wavefronts_per_request"])]
+        out.append("%-12s %5s %14s %8s %11s  %s" % (way, r["line"], f"{int(r['line_inst']):,}", *per, r["line_text"]))
+    return out + ["```", "", *predicted(program, ways, seen, timed)]
+
+
+def steps_of(program, ways, seen, timed):
+    """(way, predicted ns, low, high, measured ns) at the size that was predicted."""
+    n = EXAMPLES[program][0]
+    ns = {t["way"]: float(t["milliseconds"]) * 1e6 for t in timed if t["program"] == program and int(t["n"]) == n}
+    return [(w, *(float(seen[w]["predicted%s_ns" % end]) for end in ("", "_low", "_high")), ns[w]) for w in ways]
+
+
+def predicted(program, ways, seen, timed):
+    out = ["Predicted with `--model`, and measured, at n = %s:" % f"{EXAMPLES[program][0]:,}", "",
+           "| way | predicted, us | its band | measured, us | predicted of measured | gain, predicted | "
+           "gain, measured | ratio |", "|---|---|---|---|---|---|---|---|"]
+    rows = steps_of(program, ways, seen, timed)
+    for way, ns, low, high, real in rows:
+        gains = rows[0][1] / ns, rows[0][4] / real
+        out.append("| %s | %s | %s to %s | %s | %s | %s | %s | %s |" % (
+            way, number(ns / 1e3), number(low / 1e3), number(high / 1e3), number(real / 1e3), number(ns / real, 2),
+            number(gains[0]), number(gains[1]), number(gains[0] / gains[1], 2)))
+    return out
+
+
+def predictions(counted, timed):
+    """How good the predictions on this page are, all in all."""
+    off, gains, inside = [], [], 0
+    for program, (_, _, _, ways) in EXAMPLES.items():
+        rows = steps_of(program, list(ways), {r["way"]: r for r in counted if r["program"] == program}, timed)
+        off += [ns / real for _, ns, _, _, real in rows]
+        inside += sum(low <= real <= high for _, _, low, high, real in rows)
+        gains += [rows[0][1] / ns / (rows[0][4] / real) for _, ns, _, _, real in rows[1:]]
+    middle = lambda v: math.exp(statistics.median(abs(math.log(x)) for x in v))
+    say = lambda v: "%s to %s, half of them within a factor of %.2f" % (number(min(v), 2), number(max(v), 2), middle(v))
+    return ["| of all ways on this page | %d |" % len(off), "|---|---|",
+            "| predicted time of measured time | %s |" % say(off),
+            "| measured time inside the predicted band | %d of %d |" % (inside, len(off)),
+            "| predicted gain of measured gain | %s |" % say(gains)]
+
+
+def shapes(most):
+    """The best of tools/sgemm's shapes for each way in which A comes to shared memory, then the best of the others."""
+    rows = [r for r in csv.reader(open(SHAPES, encoding="utf-8")) if r[0] == "warm"]
+    out = ["| block | deep | warp | thread | buffers | A comes | measured, ms | of cuBLAS |",
+           "|---|---|---|---|---|---|---|---|"]
+    best, seen = [], set()
+    for r in rows:
+        words = r[2].replace(",", "").split()
+        how = words[10] if len(words) > 10 else words[0]
+        if how not in seen or len(best) < most:
+            best.append((words, how, r))
+        seen.add(how)
+    names = {"Turned": "through registers", "Words": "word by word, asynchronously", "Along": "in rows, asynchronously"}
+    for words, how, r in best:
+        if len(words) > 10:
+            _, bm, bn, bk, wm, wn, tm, tn, stages = words[:9]
+            out.append("| %sx%s | %s | %sx%s | %sx%s | %s | %s | %s | %.1f %% |" % (
+                bm, bn, bk, wm, wn, tm, tn, stages, names[how], number(r[3], 4), 100 * float(r[4])))
+        else:
+            out.append("| %s | | | | | | %s | %.1f %% |" % (
+                {"cublas": "cuBLAS", "multiply-adds": "multiply-adds alone"}[how], number(r[3], 4), 100 * float(r[4])))
     return out
 
 
@@ -187,11 +258,15 @@ def page():
                 out.append(text)
             if text.startswith("<!-- ") and text != "<!-- end -->":
                 kind, *words = text[5:-4].replace(":", "").split()
-                n = int(words[1] if kind == "steps" else words[0])
+                n = int((words + [0])[1 if kind == "steps" else 0])
                 if kind == "steps":
                     out += ["", *table(words[0], n, words[2:], counted, timed), ""]
                 elif kind == "beside":
                     out += ["", *beside(n, words[1:], timed), ""]
+                elif kind == "shapes":
+                    out += ["", *shapes(n), ""]
+                elif kind == "predictions":
+                    out += ["", *predictions(counted, timed), ""]
                 else:
                     sys.exit("ladder.py: what is %s?" % text)
                 skip = True

@@ -24,7 +24,8 @@ struct Shape {
     static_assert(BM * BK / 4 % Threads == 0 && BN * BK / 4 % Threads == 0, "copies");
 };
 
-template <class S> __global__ __launch_bounds__(S::Threads, S::Blocks) void sgemm(const float *a, const float *b, float *c, int n)
+template <class S>
+__global__ __launch_bounds__(S::Threads, S::Blocks) void sgemm(const float *a, const float *b, float *c, int n)
 {
     constexpr int BM = S::BM, BN = S::BN, BK = S::BK, TM = S::TM, TN = S::TN, Threads = S::Threads, LM = S::LM,
                   LN = S::LN, Stages = S::Stages, How = S::How;
@@ -59,11 +60,13 @@ template <class S> __global__ __launch_bounds__(S::Threads, S::Blocks) void sgem
             if (How == Along) {
 #pragma unroll
                 for (int i = 0; i < A_copies; i++)
-                    __pipeline_memcpy_async(sa + (a_r + i * A_step) * S::A_row + a_c, ga + (size_t)(i * A_step) * n, 16);
+                    __pipeline_memcpy_async(sa + (a_r + i * A_step) * S::A_row + a_c, ga + (size_t)(i * A_step) * n,
+                                            16);
             } else if (How == Words) {
 #pragma unroll
                 for (int i = 0; i < 4 * A_copies; i++)
-                    __pipeline_memcpy_async(sa + t % BK * S::A_row + t / BK + i * W_step, ga + (size_t)(i * W_step) * n, 4);
+                    __pipeline_memcpy_async(sa + t % BK * S::A_row + t / BK + i * W_step, ga + (size_t)(i * W_step) * n,
+                                            4);
             } else {
 #pragma unroll
                 for (int i = 0; i < A_copies; i++)
@@ -91,13 +94,13 @@ template <class S> __global__ __launch_bounds__(S::Threads, S::Blocks) void sgem
     };
     const int at_a = How == Along ? (wr + lr) * S::A_row : wr + lr * 4, at_b = wc + lc * 4;
     float sum[TM][TN] = {};
-    const auto read_b = [&](float (&y)[TN], int stage, int k) {
+    const auto read_b = [&](float(&y)[TN], int stage, int k) {
         const float *const from = bs + stage * S::B_words + at_b;
 #pragma unroll
         for (int j = 0; j < TN; j += 4)
             *(float4 *)&y[j] = *(const float4 *)(from + k * BN + j * LN);
     };
-    const auto read_a = [&](float (&x)[TM], int stage, int k) {
+    const auto read_a = [&](float(&x)[TM], int stage, int k) {
         const float *const from = as + stage * S::A_words + at_a;
 #pragma unroll
         for (int i = 0; i < TM; i += 4)
@@ -106,7 +109,7 @@ template <class S> __global__ __launch_bounds__(S::Threads, S::Blocks) void sgem
     const auto read_row = [&](float4 &x, int stage, int k, int i) {
         x = *(const float4 *)(as + stage * S::A_words + at_a + i * LM * S::A_row + k);
     };
-    const auto multiply = [&](const float (&x)[TM], const float (&y)[TN]) {
+    const auto multiply = [&](const float(&x)[TM], const float(&y)[TN]) {
 #pragma unroll
         for (int i = 0; i < TM; i++)
 #pragma unroll

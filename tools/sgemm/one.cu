@@ -2,11 +2,12 @@
 #include "kernel.cuh"
 #include <cuda_runtime.h>
 
-namespace shapes {
+namespace shapes
+{
 #define VARIANT(name, ...) using name = Shape<__VA_ARGS__>;
 #include "variants.inc"
 #undef VARIANT
-}
+} // namespace shapes
 
 extern "C" cudaError_t NAME(const float *a, const float *b, float *c, int n)
 {

@@ -1,5 +1,6 @@
-// sweep.cu - checks and times every object that `sweep` linked in, next to cuBLAS, turn by turn so that clocks are alike.
-// usage: sweep N ROUNDS FINALISTS      one CSV line a kernel: name,milliseconds,of_cublas,error
+// sweep.cu - checks and times every object that `sweep` linked in, next to cuBLAS, turn by turn so that clocks are
+// alike. usage: sweep N ROUNDS FINALISTS      one CSV line a kernel, twice: from whatever is in the caches, and the
+// best from cold ones
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -70,7 +71,7 @@ static cudaError_t library(const float *a, const float *b, float *c, int n)
 {
     const float one = 1.0f, zero = 0.0f;
     return cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, b, n, a, n, &zero, c, n) ? cudaErrorUnknown
-                                                                                              : cudaSuccess;
+                                                                                               : cudaSuccess;
 }
 static cudaError_t multiply_adds(const float *, const float *, float *c, int n)
 {
@@ -108,7 +109,9 @@ int main(int argc, char **argv)
     fill<<<1024, 256>>>(b, words, 2);
     if (cublasCreate(&blas) || cublasSetMathMode(blas, CUBLAS_PEDANTIC_MATH))
         return std::fprintf(stderr, "no cuBLAS\n"), 2;
-    std::vector<Entry> all = {{"cublas", library}, {"multiply-adds", multiply_adds},
+    std::vector<Entry> all = {
+        {"cublas", library},
+        {"multiply-adds", multiply_adds},
 #define VARIANT(name, ...) {#name " " #__VA_ARGS__, name},
 #include "variants.inc"
     };
@@ -149,6 +152,7 @@ int main(int argc, char **argv)
                 std::printf("%s,%d,\"%s\",%.4f,%.4f,%.2e\n", what, n, e->name.c_str(), e->median(),
                             all[0].median() / e->median(), e->error);
     };
+    std::printf("caches,n,kernel,milliseconds,of_cublas,error\n");
     std::vector<Entry *> list;
     for (Entry &e : all)
         if (e.good)
