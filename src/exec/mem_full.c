@@ -109,16 +109,19 @@ WG_INLINE bool is_there(const struct wg_warp *w, uint64_t a, bool is_shared, uns
     return is_shared ? a + bytes <= w->shared_bytes && !(a & 3)
                      : a >= w->lo && a <= w->hi - bytes && !(a & (bytes - 1));
 }
-/* By the rules of full_s_*, or those of a load that the machine code joins to others. */
-WG_INLINE void count_uniform(struct wg_warp *w, const struct wg_inst *i)
+/* How the uniform load counts, in k1 of the first instruction: not, by the rules of full_s_*, or as one that the machine
+ * code joins to others. */
+enum { UNCOUNTED, ONE_WORD, JOINED };
+static unsigned uniform_kind(const struct wg_mem_desc *d)
 {
-    const struct wg_mem_desc *d = i->p;
-    if (!d->counted || d->space == WG_SITE_CONST)
-        return;
-    if (d->same)
-        wg_count_same(w, i);
-    else
+    return !d->counted || d->space == WG_SITE_CONST ? UNCOUNTED : d->same ? JOINED : ONE_WORD;
+}
+WG_INLINE void count_uniform(struct wg_warp *w, const struct wg_inst *i, unsigned kind)
+{
+    if (kind == ONE_WORD)
         w->site[i->site].same++;
+    else if (kind == JOINED)
+        wg_count_same(w, i);
 }
 WG_INLINE void multiply_add(const struct wg_inst *i, const struct wg_inst *u, char *R, const float *m, float s, bool keep)
 {
@@ -146,7 +149,7 @@ WG_INLINE void multiply_add(const struct wg_inst *i, const struct wg_inst *u, ch
         if (counted) {                                                                                                 \
             w->site[i->site].full++;                                                                                   \
             if (between)                                                                                               \
-                count_uniform(w, o);                                                                                   \
+                count_uniform(w, o, i->k1);                                                                                 \
         }                                                                                                              \
         if (!(is_shared))                                                                                              \
             ahead(w->wk, i, a, 128);                                                                                   \
@@ -203,6 +206,7 @@ void WG_ISA_NAME(wg_mem_fuse)(struct wg_inst *insts, uint32_t n)
                     i->g = next;
                     i->fn = (i->e ? two : two_kept)[shared][counted];
                 } else if (third && third == i[1].d && is_uniform_word(i + 1, shared) && i[1].d != i->d) {
+                    i->k1 = (uint8_t)uniform_kind(i[1].p);
                     i->fn = (i->e && i[1].e ? three : three_kept)[shared][counted];
                 }
                 break;
