@@ -98,6 +98,12 @@ class Gate(unittest.TestCase):
                           "kernel:transpose:lanes < 32", "findings > 0", "sectors_per_load > 4"):
             self.assertEqual(gate(TRANSPOSE, condition), (0, "", ""), condition)
 
+    def test_kernels_of_templates_by_their_bare_names(self):
+        p = variant(lambda p, l: l.update(kernel="void n::reduce<(Step)1, 256, true>(float const*, float*, int)", mangled="_ZN1n6reduceE"))
+        for name in ("reduce*", "reduce", "n::reduce<*", "n::reduce<(Step)1, 256, true>", "_ZN1n6reduceE"):
+            self.assertEqual(gate(p, f"kernel:{name}:bank_conflicts > 0")[0], 100, name)
+        self.assertEqual(gate(p, "kernel:educe*:bank_conflicts > 0")[0], 2)
+
     def test_findings_as_metrics(self):
         p = variant(lambda p, l: l.update(findings=[finding(), finding(severity="warning", at=[0, 8])]))
         for condition, code in {"errors > 0": 100, "errors > 1": 0, "warnings >= 2": 100, "findings == 2": 100,

@@ -31,6 +31,19 @@ static void a_kernels_own_name(void **state)
         assert_string_equal(wg_kernel_function(buf, sizeof buf, names[i][0]), names[i][1]);
 }
 
+static void kernels_are_labelled_without_result_and_parameters(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {{"void n::k<4, (B)0>(float*, int)", "n::k<4, (B)0>"}, {"k(int*)", "k"}, {"k", "k"},
+                                           {"voided(int)", "voided"}, {"", ""}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n;
+        const char *s = wg_kernel_label(names[i][0], &n);
+        assert_int_equal(n, strlen(names[i][1]));
+        assert_memory_equal(s, names[i][1], n);
+    }
+}
+
 static void units_grow_by_a_thousand(void **state)
 {
     (void)state;
@@ -116,6 +129,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernels_own_name),
+        cmocka_unit_test(kernels_are_labelled_without_result_and_parameters),
         cmocka_unit_test(units_grow_by_a_thousand),
         cmocka_unit_test(numbers),
         cmocka_unit_test(expressions),
