@@ -1,5 +1,7 @@
 /* test_render.c - whatever profile can be read can be shown: mutated files, every style, failing allocations. */
 #include "base/arena.h"
+#include "report/advice.h"
+#include "report/html.h"
 #include "report/ncu.h"
 #include "report/report.h"
 #include <setjmp.h>
@@ -53,6 +55,25 @@ static enum wg_status choose(struct wg_arena *a, struct wg_selection *s)
     return wg_select(&rq, a, s, &d);
 }
 
+/* The page for a browser, of launches that models described in any way. */
+static enum wg_status browsed(struct wg_profile *p, unsigned k, FILE *out)
+{
+    struct wg_arena a = {0};
+    struct wg_view v;
+    for (size_t i = 0; i < p->nlaunches; i++) {
+        p->launches[i].has_model = k & 1;
+        for (unsigned m = 0; m < WG_MODELLED_COUNT; m++)
+            p->launches[i].modelled[m] = (k >> m % 7 & 1) * (k % 3 ? 0.7 : 1e15) * m;
+    }
+    enum wg_status s = wg_view_open(p, true, &a, &v);
+    if (s == WG_OK)
+        s = wg_html_page(&v, NULL, out);
+    if (s == WG_OK)
+        s = wg_advise(&v, out);
+    wg_arena_free(&a);
+    return s;
+}
+
 static void everything_that_loads_can_be_shown(void **state)
 {
     (void)state;
@@ -90,6 +111,13 @@ static void everything_that_loads_can_be_shown(void **state)
         fclose(o);
         assert_true(len > 40);
         free(out);
+        if (k % 4 == 0) {
+            o = open_memstream(&out, &len);
+            assert_int_equal(browsed(p, k / 4, o), WG_OK);
+            fclose(o);
+            assert_true(len > 1000);
+            free(out);
+        }
         wg_profile_free(p);
         shown++;
     }
@@ -111,6 +139,15 @@ static void memory_that_runs_out_is_a_status(void **state)
         const struct wg_text_style style = {0};
         wg_alloc_fail_after(n);
         enum wg_status s = wg_report_text(p, &style, null);
+        wg_alloc_fail_after(0);
+        assert_true(s == WG_OK || s == WG_NO_MEMORY);
+        done = s == WG_OK;
+    }
+    assert_true(done);
+    done = false;
+    for (long n = 1; !done && n < 400; n++) {
+        wg_alloc_fail_after(n);
+        enum wg_status s = browsed(p, 1, null);
         wg_alloc_fail_after(0);
         assert_true(s == WG_OK || s == WG_NO_MEMORY);
         done = s == WG_OK;
