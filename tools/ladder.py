@@ -26,8 +26,8 @@ FIELDS = ["program", "way", "n", "compiler", "inst", "lanes", "requests", "secto
           "wavefronts", "line", "line_text", "line_inst", "line_sectors_per_request", "line_wavefronts_per_request",
           "predicted_ns", "predicted_low_ns", "predicted_high_ns"]
 
-# The examples: the size to count and predict at, which is timed too; the work of a size, the bytes it must move, and the
-# kernels of each way.
+# The examples: the size to count and predict at, which is timed too; the work of a size, the bytes it must move, and
+# the kernels of each way.
 cube, square, linear = lambda n: n ** 3, lambda n: n * n, lambda n: n
 product = lambda n: 12 * n * n
 EXAMPLES = {
@@ -78,7 +78,8 @@ def count_way(profile, launches):
                    "requests": 0 if shared or not c.get("sectors") else c["access_inst"],
                    "sectors": c.get("sectors", 0),
                    "shared_requests": c["access_inst"] if shared and c.get("wavefronts") else 0}
-            threads += c["thread_inst_executed_true"]
+            branch = c.get("branch_uniform", 0) + c.get("branch_divergent", 0)  # its guard is no mask
+            threads += c["thread_inst_executed"] if branch else c.get("thread_inst_executed_true", 0)
             at = site.get("at", (0, 0))
             if "/examples/" not in profile["sources"][at[0]]["path"]:  # a function of the toolkit's headers
                 at = site.get("inlined_at", at)
@@ -102,23 +103,27 @@ def count_way(profile, launches):
     return total
 
 
+def rows_of(program, profile):
+    """A row for each way, from what a run of all of them left."""
+    n, _, _, ways = EXAMPLES[program]
+    for way, text in ways.items():
+        launches = [k for i, k in enumerate(profile["launches"])
+                    if (text == i if isinstance(text, int) else text in k["kernel"])]
+        if not launches:
+            sys.exit("ladder.py: no kernel of %s is called %s" % (program, text))
+        yield {"program": program, "way": way, "n": n, "compiler": launches[0]["compiler"],
+               **count_way(profile, launches)}
+
+
 def count(tool, programs):
     rows = [r for r in read(COUNTED) if r["program"] not in programs]
     for program in programs:
-        n, _, _, ways = EXAMPLES[program]
         with tempfile.TemporaryDirectory() as d:
             path = os.path.join(d, "x.wgprof")
             source = os.path.join(ROOT, "examples", program + ".cu")
-            subprocess.run([tool, "-q", "--model", "-o", path, source, str(n)], check=True)
+            subprocess.run([tool, "-q", "--model", "-o", path, source, str(EXAMPLES[program][0])], check=True)
             with open(path, encoding="utf-8") as f:
-                profile = json.load(f)
-        for way, text in ways.items():
-            launches = [k for i, k in enumerate(profile["launches"])
-                        if (text == i if isinstance(text, int) else text in k["kernel"])]
-            if not launches:
-                sys.exit("ladder.py: no kernel of %s is called %s" % (program, text))
-            rows.append({"program": program, "way": way, "n": n, "compiler": launches[0]["compiler"],
-                         **count_way(profile, launches)})
+                rows += rows_of(program, json.load(f))
     order = list(EXAMPLES)
     rows.sort(key=lambda r: order.index(r["program"]))
     with open(COUNTED, "w", newline="", encoding="utf-8") as f:
@@ -173,7 +178,8 @@ def table(program, n, ways, counted, timed):
             "%-12s %5s %14s %8s %11s" % ("way", "line", "instructions", "/req", "/req")]
     for way in ways:
         r = seen[way]
-        per = ["%.1f" % float(v) if v else "" for v in (r["line_sectors_per_request"], r["line_wavefronts_per_request"])]
+        per = ["%.1f" % float(r[f]) if r[f] else "" for f in ("line_sectors_per_request",
+                                                              "line_wavefronts_per_request")]
         out.append("%-12s %5s %14s %8s %11s  %s" % (way, r["line"], f"{int(r['line_inst']):,}", *per, r["line_text"]))
     return out + ["```", "", *predicted(program, ways, seen, timed)]
 
@@ -223,9 +229,10 @@ def shapes(most):
     for r in rows:
         words = r[2].replace(",", "").split()
         how = words[10] if len(words) > 10 else words[0]
-        if how not in seen or len(best) < most:
+        shape = tuple(words[1:9])  # but for the order of lanes, of blocks and of reads
+        if (how not in seen or len(best) < most) and (not shape or shape not in seen):
             best.append((words, how, r))
-        seen.add(how)
+        seen |= {how, shape}
     names = {"Turned": "through registers", "Words": "word by word, asynchronously", "Along": "in rows, asynchronously"}
     for words, how, r in best:
         if len(words) > 10:
