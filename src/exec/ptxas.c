@@ -34,7 +34,7 @@ const struct wg_ptxas_info *wg_kernel_registers(struct wg_kernel *k, struct wg_r
     } else {
         struct wg_pressure p;
         struct wg_register_estimate e;
-        if (wg_pressure(k->fn, &p) == WG_OK) {
+        if (wg_pressure(k->fn, sm, &p) == WG_OK) {
             wg_register_estimate(k->fn, &p, sm, &e);
             k->registers = (struct wg_registers){false, e.likely, e.low, e.high, 0, 0};
         }

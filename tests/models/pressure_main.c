@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int one(const char *path)
+static int one(const char *path, unsigned sm)
 {
     FILE *f = fopen(path, "rb");
     size_t cap = 1u << 26, n;
@@ -18,8 +18,8 @@ static int one(const char *path)
         for (uint32_t i = 0; i < m->nfuncs; i++) {
             const struct wg_function *k = m->funcs[i];
             struct wg_pressure p;
-            if (k->is_entry && !k->is_declaration && wg_pressure(k, &p) == WG_OK)
-                printf("%s\t%s\t%u\t%u\t%u\n", path, k->name, p.live, p.all, p.instructions);
+            if (k->is_entry && !k->is_declaration && wg_pressure(k, sm, &p) == WG_OK)
+                printf("%s\t%s\t%u\t%u\t%u\t%d\t%u\n", path, k->name, p.live, p.tight, p.plain, p.calls, p.instructions);
         }
     } else {
         fprintf(stderr, "%s: %s\n", path, f ? d.text : "cannot be read");
@@ -35,6 +35,6 @@ int main(int argc, char **argv)
 {
     int bad = 0;
     for (int i = 1; i < argc; i++)
-        bad |= one(argv[i]);
+        bad |= one(argv[i], 90);
     return bad;
 }
