@@ -175,7 +175,7 @@ def run_one(c, prog, o):
     text, status, wall, cpu = run_limited(argv, folder, limit)
     state, reason = judge(c, prog, text, status, cpu, limit)
     if state == "wrong":
-        found = run_limited([argv[0], "check"] + argv[1:], folder, 3 * limit)[0]
+        found = run_limited([argv[0], "check"] + [a for a in argv[1:] if a != "-q"], folder, 3 * limit)[0]
         if line := first(r"^========= Error: .*(?:\n=========     and .*)?", found):
             state, reason = "flawed", shorten(line.replace("=========", "").replace(" Error: ", ""), 220)
     if o.keep:
