@@ -9,6 +9,7 @@ A list (tools/corpus/*.list) names one collection; see README.md there for its l
 collection under the name that its list gives. Nothing of theirs is kept: programs are built in temporary folders.
 """
 import argparse
+import fcntl
 import glob
 import json
 import os
@@ -19,7 +20,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -82,30 +85,34 @@ def expand(folder, words):
 def run_limited(argv, cwd, limit):
     """Output, exit status (negative: signal; None: timed out) and seconds of wall and processor time. The limit is of
     processor time for each process, so that a busy machine changes no outcome; a program that waits gets sixty times that."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.monotonic()
     with tempfile.TemporaryFile() as out:
         p = subprocess.Popen(argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                              start_new_session=True,
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 20)))
-        try:
-            status = p.wait(timeout=60 * limit)
-            if status in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
-                status = None
-        except subprocess.TimeoutExpired:
-            os.killpg(p.pid, signal.SIGTERM)
+        late = threading.Event()
+
+        def stop(sig):
+            late.set()
             try:
-                p.wait(timeout=15)
-            except subprocess.TimeoutExpired:
-                os.killpg(p.pid, signal.SIGKILL)
-                p.wait()
+                os.killpg(p.pid, sig)
+            except ProcessLookupError:
+                pass
+
+        timers = [threading.Timer(60 * limit, stop, [signal.SIGTERM]), threading.Timer(60 * limit + 15, stop, [signal.SIGKILL])]
+        for t in timers:
+            t.start()
+        _, ended, used = os.wait4(p.pid, 0)
+        for t in timers:
+            t.cancel()
+        p.returncode = status = os.waitstatus_to_exitcode(ended)
+        if late.is_set() or status in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
             status = None
         out.seek(0, 2)
         size = out.tell()
         out.seek(max(0, size - 400000))
         text = out.read().decode("utf-8", "replace")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return text, status, time.monotonic() - start, (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime)
+    return text, status, time.monotonic() - start, used.ru_utime + used.ru_stime
 
 
 def first(pattern, text, flags=re.M):
@@ -168,7 +175,7 @@ def run_one(c, prog, o):
     text, status, wall, cpu = run_limited(argv, folder, limit)
     state, reason = judge(c, prog, text, status, cpu, limit)
     if state == "wrong":
-        found = run_limited([argv[0], "check"] + argv[1:], folder, 3 * limit)[0]
+        found = run_limited([argv[0], "check"] + [a for a in argv[1:] if a != "-q"], folder, 3 * limit)[0]
         if line := first(r"^========= Error: .*(?:\n=========     and .*)?", found):
             state, reason = "flawed", shorten(line.replace("=========", "").replace(" Error: ", ""), 220)
     if o.keep:
@@ -191,24 +198,33 @@ def save(path, results):
     os.replace(path + ".new", path)
 
 
+def wanted(results, key, o):
+    old = results.get(key, {}).get(o.compiler)
+    return not ((o.only and not re.search(o.only, key)) or (o.missing and old) or
+                (o.state and not (old and old["state"] in o.state.split(","))))
+
+
+def record(c, prog, o):
+    key = f"{c.get('name')}/{prog['name']}"
+    r = run_one(c, prog, o)
+    with open(o.results + ".lock", "w", encoding="utf-8") as lock:  # several may write to one file
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        results = load(o.results)
+        results.setdefault(key, {})[o.compiler] = r
+        save(o.results, results)
+    print(f"{r['state']:12}{r['seconds']:7.1f} s {r['cpu']:7.1f} cpu  {key}  {r['reason']}", flush=True)
+
+
 def cmd_run(o):
     results = load(o.results)
-    for path in o.lists:
-        c = Collection(path)
-        for prog in c.programs:
-            key = f"{c.get('name')}/{prog['name']}"
-            if o.only and not re.search(o.only, key):
-                continue
-            old = results.get(key, {}).get(o.compiler)
-            if o.missing and old:
-                continue
-            if o.state and not (old and old["state"] in o.state.split(",")):
-                continue
-            r = run_one(c, prog, o)
-            results = load(o.results)  # another run may have written meanwhile
-            results.setdefault(key, {})[o.compiler] = r
-            save(o.results, results)
-            print(f"{r['state']:12}{r['seconds']:7.1f} s {r['cpu']:7.1f} cpu  {key}  {r['reason']}", flush=True)
+    with ThreadPoolExecutor(o.parallel) as pool:
+        waiting = []
+        for path in o.lists:
+            c = Collection(path)
+            waiting += [pool.submit(record, c, prog, o) for prog in c.programs
+                        if wanted(results, f"{c.get('name')}/{prog['name']}", o)]
+        for w in waiting:
+            w.result()
 
 
 def best(entry):
@@ -290,7 +306,8 @@ def main():
     r.add_argument("--compiler", default="clang")
     r.add_argument("--device", default="")
     r.add_argument("--limit", type=int, default=60)
-    r.add_argument("--jobs", type=int, default=1)
+    r.add_argument("--jobs", type=int, default=1, help="worker threads of each program")
+    r.add_argument("--parallel", type=int, default=1, help="programs at a time")
     r.add_argument("--keep", help="folder for what the programs print")
     r.add_argument("--warpgrind", default=os.path.join(TOP, "build/src/cli/warpgrind"))
     r.add_argument("--results", default=os.path.join(TOP, "build/corpus.json"))
