@@ -1,6 +1,6 @@
 // pairs.cu - pairs of kernels: `bad_` wastes something in one way, `good_` is the same with what `warpgrind advise` says
 // applied. Without arguments each runs once and the pairs' results are compared; `time` measures them, as CSV.
-// usage: pairs [log2 of the elements, 18..24] [time]
+// usage: pairs [log2 of the elements, 18..24] [a pair's name]... [time]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -17,8 +17,16 @@ const int T = 32, Half = 16;
 __global__ void bad_arrays(const Point *p, float *o) { o[HERE] = p[HERE].y; }
 __global__ void good_arrays(const float *y, float *o) { o[HERE] = y[HERE]; }
 
-__global__ void bad_align(const float *p, float *o) { o[HERE] = p[HERE + 3]; }
-__global__ void good_align(const float *p, float *o) { o[HERE] = p[HERE + 8]; }
+// Rows of a small table, again and again, from caches: they begin 12 bytes into a sector, and at a line.
+__device__ float rows(const float *p)
+{
+    float s = 0;
+    for (int k = 0; k < 64; k++)
+        s += p[threadIdx.x + 256 * (k & 31)];
+    return s;
+}
+__global__ void bad_align(const float *p, float *o) { o[HERE] = rows(p + 3); }
+__global__ void good_align(const float *p, float *o) { o[HERE] = rows(p + 32); }
 
 // The sums of the rows of a matrix, and of the columns of its transpose.
 const int Row = 256;
@@ -46,17 +54,25 @@ __device__ void add(const float *p, float *o, int w)
 __global__ void bad_widen(const float *p, float *o, int w) { add(p, o, w); }
 __global__ void good_widen(const float *p, float *o, int w) { add(p, o, w); }
 
-// Four neighbours a thread, one by one and at once.
+// Four neighbours of a small table a thread, one by one and at once.
 __global__ void bad_vector(const float *p, float *o)
 {
-    const float *q = p + 4 * (size_t)HERE;
-    float a = q[0], b = q[1], c = q[2], d = q[3];
-    o[HERE] = a * b + c * d;
+    float s = 0;
+    for (int k = 0; k < 32; k++) {
+        const float *q = p + 4 * (threadIdx.x + 256 * (k & 7));
+        float a = q[0], b = q[1], c = q[2], d = q[3];
+        s += a * b + c * d;
+    }
+    o[HERE] = s;
 }
 __global__ void good_vector(const float *p, float *o)
 {
-    const float4 q = ((const float4 *)p)[HERE];
-    o[HERE] = q.x * q.y + q.z * q.w;
+    float s = 0;
+    for (int k = 0; k < 32; k++) {
+        const float4 q = ((const float4 *)p)[threadIdx.x + 256 * (k & 7)];
+        s += q.x * q.y + q.z * q.w;
+    }
+    o[HERE] = s;
 }
 
 // ---- shared memory
@@ -87,7 +103,7 @@ template <bool Swizzle> __device__ void small(const float *p, float *o, int w)
 __global__ void bad_swizzle(const float *p, float *o, int w) { small<false>(p, o, w); }
 __global__ void good_swizzle(const float *p, float *o, int w) { small<true>(p, o, w); }
 
-// ---- occupancy: chains of dependent loads, which only other warps can hide
+// ---- occupancy: chains of dependent loads, one for each warp, which only other warps can hide
 __device__ float chase(const unsigned *next, unsigned at, int steps)
 {
     for (int k = 0; k < steps; k++)
@@ -113,18 +129,18 @@ __device__ float rare(const float *p, float v)
 }
 __global__ __launch_bounds__(256) void bad_bounds(const unsigned *next, const float *p, float *o, int wanted)
 {
-    float v = chase(next, HERE, 4);
+    float v = chase(next, HERE / 32, 8);
     o[HERE] = wanted ? rare(p, v) : v;
 }
 __global__ __launch_bounds__(256, 8) void good_bounds(const unsigned *next, const float *p, float *o, int wanted)
 {
-    float v = chase(next, HERE, 4);
+    float v = chase(next, HERE / 32, 8);
     o[HERE] = wanted ? rare(p, v) : v;
 }
 
 // The same kernel in blocks of one warp and of eight.
-__global__ void bad_block(const unsigned *next, float *o) { o[HERE] = chase(next, HERE, 4); }
-__global__ void good_block(const unsigned *next, float *o) { o[HERE] = chase(next, HERE, 4); }
+__global__ void bad_block(const unsigned *next, float *o) { o[HERE] = chase(next, HERE / 32, 8); }
+__global__ void good_block(const unsigned *next, float *o) { o[HERE] = chase(next, HERE / 32, 8); }
 
 // A tile that is larger than it must be keeps other blocks off the SM: 24,576 and 6,144 words for 256 threads.
 template <int Words> __device__ void staged(const unsigned *next, const float *p, float *o)
@@ -134,7 +150,7 @@ template <int Words> __device__ void staged(const unsigned *next, const float *p
         tile[at] = p[(size_t)blockIdx.x * Words + at];
     __syncthreads();
     for (int at = threadIdx.x; at < Words; at += blockDim.x)
-        o[(size_t)blockIdx.x * Words + at] = tile[at ^ 1] + chase(next, blockIdx.x * Words + at, 2);
+        o[(size_t)blockIdx.x * Words + at] = tile[at ^ 1] + chase(next, (blockIdx.x * Words + at) / 32, 4);
 }
 __global__ void bad_smaller(const unsigned *next, const float *p, float *o) { staged<24576>(next, p, o); }
 __global__ void good_smaller(const unsigned *next, const float *p, float *o) { staged<6144>(next, p, o); }
@@ -346,9 +362,9 @@ static double measure(const Pair &p, const Data &d, bool good, char *wipe, size_
 int main(int argc, char **argv)
 {
     const bool time = argc > 1 && !strcmp(argv[argc - 1], "time");
-    const int bits = argc > 1 + time ? atoi(argv[1]) : 18;
+    const int bits = argc > 1 + time ? atoi(argv[1]) : 18, names = argc - 2 - time;
     if (bits < 18 || bits > 24) {
-        fprintf(stderr, "usage: pairs [log2 of the elements, 18..24] [time]\n");
+        fprintf(stderr, "usage: pairs [log2 of the elements, 18..24] [a pair's name]... [time]\n");
         return 2;
     }
     Data d = {};
@@ -388,6 +404,11 @@ int main(int argc, char **argv)
         puts("pair,elements,bad_us,good_us");
     }
     for (const Pair &x : pairs) {
+        bool wanted = names <= 0;
+        for (int k = 0; k < names; k++)
+            wanted |= !strcmp(argv[2 + k], x.name);
+        if (!wanted)
+            continue;
         for (int good = 0; good < 2; good++) {
             must(cudaMemset(d.o, 0, d.n * 4), "fill");
             x.run(d, good);
