@@ -314,7 +314,7 @@ const Pair pairs[] = {
          good ? good_smaller<<<4 * blocks, 256, 24576>>>(d.next, d.p, d.o) : bad_smaller<<<blocks, 256, 98304>>>(d.next, d.p, d.o);
      }},
     {"larger", true, [](const Data &d, bool good) {
-         int n = std::min(d.side / 2, 1024);
+         int n = d.side / 2;
          good ? good_larger<<<dim3(n / 64, n / 64), dim3(Half, Half)>>>(d.p, d.p + n, d.o, n)
               : bad_larger<<<dim3(n / T, n / T), dim3(T, T)>>>(d.p, d.p + n, d.o, n);
      }},
