@@ -1,4 +1,5 @@
 /* advice_kernel.c - advice on what a kernel does as a whole: divergence, barriers, reuse of shared memory, pipelines. */
+#include "model/occupancy.h"
 #include "report/escape.h"
 #include "report/items.h"
 #include <inttypes.h>
@@ -69,24 +70,30 @@ static void barriers(struct wg_items *x)
     uint64_t all = 0;
     for (size_t i = 0; i < l->nsites; i++)
         all += x->g->sites[i].kind == WG_SITE_BARRIER ? x->g->sites[i].c[WG_C_INST] : 0;
-    for (size_t i = 0; i < l->nsites; i++) {
-        const struct wg_site *s = &x->g->sites[i];
-        if (!s->idle || !s->c[WG_C_INST])
+    for (size_t i = 0; i < x->lines->n; i++) {
+        const struct wg_line *line = &x->lines->v[i];
+        uint64_t here = 0, idle = 0;
+        for (size_t k = 0; k < line->nsites; k++) {
+            uint64_t n = line->sites[k]->kind == WG_SITE_BARRIER ? line->sites[k]->c[WG_C_INST] : 0;
+            here += n;
+            idle += line->sites[k]->idle ? n : 0;
+        }
+        /* one line may be many barriers, loops being unrolled: the last of a loop alone is not worth a word */
+        if (!idle || idle * 10 < here * 9)
             continue;
-        double stall = x->gain.timed ? l->modelled[WG_MODELLED_STALL_BARRIER] : 0, share = (double)s->c[WG_C_INST] / (double)all;
-        struct wg_faster f = x->open ? wg_gain_waiting(&x->gain, stall * share) : (struct wg_faster){1, 1};
-        f.low = 1;
-        if (x->gain.timed && f.high < 1.02)
-            continue;
+        /* A barrier ends what its warps do at once. Where one comes every 16 instructions the time goes with their number:
+         * an H200 took 1.4 times as long for three in a round as for two (tools/advice_hw, pair barrier). */
+        double share = (double)idle / (double)all, often = 16.0 * (double)all / (double)x->g->total[WG_C_INST];
+        struct wg_faster f = {1, 1 / (1 - 0.95 * share * (often < 1 ? often : 1))};
         struct wg_item *it = wg_items_add(x, WG_ADVICE_BARRIER, WG_SURE_CERTAIN);
         char b[WG_NUMBER_BYTES], c[WG_NUMBER_BYTES];
         if (!it)
             return;
-        it->line = wg_items_line(x, s);
+        it->line = line;
         snprintf(it->found, sizeof it->found, "this barrier orders nothing: on no path do threads share shared or global memory across it");
         snprintf(it->fix, sizeof it->fix, "leave it out");
         snprintf(it->proof, sizeof it->proof, "read off the code between barriers, for any data; %s of the %s barriers that warps execute go (%s)",
-                 wg_format_count(b, s->c[WG_C_INST]), wg_format_count(c, all), wg_items_exact(x));
+                 wg_format_count(b, idle), wg_format_count(c, all), wg_items_exact(x));
         it->faster = f;
     }
 }
@@ -118,27 +125,33 @@ static void rectangle(struct wg_items *x)
         bytes = strstr(s->opcode, "f64") ? 8 : 4;
         where = !where || s->c[WG_C_INST] > where->c[WG_C_INST] ? s : where;
     }
-    uint64_t lanes = products * 32;
+    uint64_t lanes = products * 32, warps = (l->block[0] * l->block[1] * l->block[2] + 31) / 32;
     if (!where || products * 20 < x->g->total[WG_C_INST] || loads < lanes || extra * 10 > waves || !x->open ||
         wg_gain_unit(&x->gain) == WG_UNIT_DRAM)
         return;
-    double words = (double)loads / (double)lanes, then = 0.5; /* 4 x 4: (4 + 4) / 16 */
-    if (words < 1.5)
+    /* The largest square of results that leaves every SM a few warps. */
+    unsigned side = 4;
+    double words = (double)loads / (double)lanes, all = (double)l->grid[0] * l->grid[1] * l->grid[2] * (double)warps;
+    while (side > 1 && all / (side * side) < 12 * x->gpu->sms)
+        side /= 2;
+    double then = 2.0 / side; /* side + side values for side x side products */
+    if (words < 1.5 || side < 2)
         return;
     struct wg_work w = x->gain.work;
     double less = (double)waves * (1 - then / words) / (double)x->g->nlaunches;
     w.wavefronts -= less;
     w.instructions -= less * 0.5; /* some of the loads are joined */
     struct wg_faster f = wg_gain_work(&x->gain, &w);
+    f.low = 1 + (f.low - 1) * 0.4; /* fewer warps hide less */
     struct wg_item *it = f.high >= 1.1 ? wg_items_add(x, WG_ADVICE_LARGER, WG_SURE_LIKELY) : NULL;
     char b[WG_NUMBER_BYTES], c[WG_NUMBER_BYTES];
     if (!it)
         return;
     it->line = wg_items_line(x, where);
     snprintf(it->found, sizeof it->found, "each multiply-add reads %.3g values of shared memory: %.3g bytes for 2 flops", words, words * bytes);
-    snprintf(it->fix, sizeof it->fix, "let a thread make a rectangle of results in registers, 4 x 4 say, from a tile as much larger: 8 values then "
-             "serve 16 multiply-adds (`warpgrind tile --rect 4x4`); the tile also reads less global memory");
-    snprintf(it->proof, sizeof it->proof, "arithmetic of 4 x 4: wavefronts of shared loads %s -> %s (modelled)", wg_format_count(b, waves),
+    snprintf(it->fix, sizeof it->fix, "let a thread make %u x %u results in registers, from a tile as much larger: %u values then serve %u "
+             "multiply-adds (`warpgrind tile --rect %ux%u`), and the tile reads less global memory", side, side, 2 * side, side * side, side, side);
+    snprintf(it->proof, sizeof it->proof, "arithmetic of %u x %u: wavefronts of shared loads %s -> %s (modelled)", side, side, wg_format_count(b, waves),
              wg_format_count(c, (uint64_t)((double)waves * then / words)));
     it->faster = f;
 }
@@ -166,16 +179,25 @@ static void stages(struct wg_items *x)
     if (!where || !x->open || !x->gain.timed || !blocks || x->g->barriers < 8 * warps * blocks || staged < 4 * warps * blocks ||
         x->gpu->cc->major < 8)
         return;
-    const double *m = l->modelled, wait = m[WG_MODELLED_STALL_MEMORY] + m[WG_MODELLED_STALL_BARRIER];
+    /* Each tile costs its block a trip to memory that only other blocks of the SM can hide. */
+    struct wg_occupancy_query q = {.threads = l->block[0] * l->block[1] * l->block[2], .regs = l->registers, .carveout = -1,
+                                   .static_shared = l->static_shared, .dynamic_shared = l->dynamic_shared};
+    struct wg_occupancy o;
+    wg_occupancy(x->gpu->cc, &q, &o);
+    double each = (double)l->grid[0] * l->grid[1] * l->grid[2] / x->gain.sms, at_once = o.blocks < each ? o.blocks : each;
+    double tiles = (double)x->g->barriers / 2 / (double)(warps * blocks), trip = x->gpu->l2_latency > 0 ? x->gpu->l2_latency : 250;
+    if (l->modelled[WG_MODELLED_DRAM_READ] > 0.2 * 32 * l->modelled[WG_MODELLED_L2_READ])
+        trip = x->gpu->dram_latency > 0 ? x->gpu->dram_latency : 600;
+    double wait = o.blocks ? tiles * trip * each / at_once / (at_once * x->gain.cycles) : 0;
     struct wg_faster f = wg_gain_waiting(&x->gain, wait);
-    struct wg_item *it = wait >= 0.3 && f.high >= 1.15 ? wg_items_add(x, WG_ADVICE_STAGES, WG_SURE_MAYBE) : NULL;
+    struct wg_item *it = wait >= 0.2 && f.high >= 1.15 ? wg_items_add(x, WG_ADVICE_STAGES, WG_SURE_MAYBE) : NULL;
     if (!it)
         return;
     it->line = wg_items_line(x, where);
     it->text = where->text;
     char c[WG_NUMBER_BYTES];
-    snprintf(it->found, sizeof it->found, "each tile is loaded, waited for and then worked on: warps wait %.0f %% of the time for memory or a barrier "
-             "(estimated)", 100 * wait);
+    snprintf(it->found, sizeof it->found, "each of %.0f tiles is loaded, waited for and then worked on: %.0f %% of the time, with %.3g blocks an SM to hide it "
+             "(estimated)", tiles, 100 * wait, at_once);
     snprintf(it->fix, sizeof it->fix, "copy the next tile (cp.async, cuda::memcpy_async) into a second buffer while this one is worked on: costs "
              "%s bytes of shared memory a block more", wg_format_count(c, l->static_shared + l->dynamic_shared));
     snprintf(it->proof, sizeof it->proof, "at best the waiting goes; the units leave room for it (estimated)");

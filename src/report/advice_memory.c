@@ -141,10 +141,19 @@ static void find_members(const struct wg_items *x, size_t at, int64_t size, stru
 {
     const struct wg_flow_site *f = x->flow.site;
     const struct wg_site *s = x->g->sites;
-    int64_t stride = 0;
+    int64_t stride = 0, start = f[at].offset;
+    /* where the structure begins: addresses tell when its size divides a line; else the lowest of its members does */
+    if (128 % size == 0)
+        start -= (int64_t)(s[at].worst->offset[__builtin_ctz(s[at].worst->mask)] % (uint64_t)size);
+    else
+        for (size_t i = 0; i < x->g->first->nsites; i++)
+            if (s[i].kind == s[at].kind && is_global(&s[i]) && f[i].base == f[at].base && f[i].offset < start &&
+                f[i].offset > f[at].offset - size)
+                start = f[i].offset;
     *m = (struct members){.low = INT64_MAX, .high = INT64_MIN};
     for (size_t i = 0; i < x->g->first->nsites && m->n < 64; i++)
-        if (s[i].kind == s[at].kind && is_global(&s[i]) && f[i].base == f[at].base && s[i].c[WG_C_INST] == s[at].c[WG_C_INST] &&
+        if (s[i].kind == s[at].kind && is_global(&s[i]) && f[i].base == f[at].base && f[i].offset >= start &&
+            f[i].offset < start + size && s[i].c[WG_C_INST] == s[at].c[WG_C_INST] &&
             even(s[i].worst, &stride) && stride == size) {
             m->v[m->n++] = &s[i];
             m->low = f[i].offset < m->low ? f[i].offset : m->low;
@@ -166,49 +175,59 @@ static uint32_t sectors_of(const struct wg_worst *w, unsigned bytes, int64_t fro
     return c.sectors;
 }
 
+/* What wide accesses would save, over the structures of a line. */
+struct wide { uint64_t before, after, fewer, tags; size_t members; unsigned bytes, wide; int64_t span; };
+
 /* All bytes of neighbouring members are used: wide accesses. False where that does not fit. */
-static bool vector(struct wg_items *x, const struct members *m, int64_t size, size_t at)
+static bool add_wide(const struct wg_items *x, const struct members *m, int64_t size, struct wide *out)
 {
     const struct wg_flow_site *f = x->flow.site;
     int64_t span = m->high - m->low;
     unsigned wide = 16;
+    if (m->n < 2 || span > 64 || m->used != (span < 64 ? ((uint64_t)1 << span) - 1 : UINT64_MAX))
+        return false;
     const struct wg_site *first = m->v[0];
     for (size_t k = 1; k < m->n; k++)
         if (f[m->v[k] - x->g->sites].offset < f[first - x->g->sites].offset)
             first = m->v[k];
-    if (m->n < 2 || span > 64 || m->used != (span < 64 ? ((uint64_t)1 << span) - 1 : UINT64_MAX))
-        return false;
-    while (wide > first->worst->bytes && (size % wide || span % wide || first->worst->offset[__builtin_ctz(first->worst->mask)] % wide))
+    const struct wg_worst *w = first->worst;
+    while (wide > w->bytes && (size % wide || span % wide || w->offset[__builtin_ctz(w->mask)] % wide))
         wide /= 2;
-    if (wide <= first->worst->bytes)
+    if (wide <= w->bytes)
         return false;
-    uint64_t before = 0, after = 0, requests = 0, tags = 0;
+    uint64_t requests = 0;
     for (size_t k = 0; k < m->n; k++)
-        before += m->v[k]->c[WG_C_SECTORS], requests += m->v[k]->c[WG_C_ACCESS], tags += m->v[k]->c[WG_C_TAGS];
+        out->before += m->v[k]->c[WG_C_SECTORS], requests += m->v[k]->c[WG_C_ACCESS], out->tags += m->v[k]->c[WG_C_TAGS];
     for (int64_t k = 0; k < span; k += wide)
-        after += (uint64_t)sectors_of(first->worst, wide, k) * first->c[WG_C_ACCESS];
-    uint64_t fewer = requests - (uint64_t)(span / wide) * first->c[WG_C_ACCESS];
-    if (after * 10 > before * 9)
-        return false;
+        out->after += (uint64_t)sectors_of(w, wide, k) * first->c[WG_C_ACCESS];
+    out->fewer += requests - (uint64_t)(span / wide) * first->c[WG_C_ACCESS];
+    out->members = m->n;
+    out->bytes = w->bytes;
+    out->wide = wide;
+    out->span = span;
+    return true;
+}
+
+static void say_wide(struct wg_items *x, const struct wg_line *line, const struct wide *v)
+{
     struct wg_item *it = wg_items_add(x, WG_ADVICE_VECTOR, WG_SURE_CERTAIN);
     if (!it)
-        return true;
+        return;
     char b[WG_NUMBER_BYTES], c[WG_NUMBER_BYTES];
-    it->line = wg_items_line(x, &x->g->sites[at]);
-    snprintf(it->found, sizeof it->found, "%zu accesses of %u bytes together use all of %" PRId64 " neighbouring bytes of each lane", m->n,
-             first->worst->bytes, span);
-    snprintf(it->fix, sizeof it->fix, "make them %s of %u bytes each (%s, or a structure with __align__(%u)): the addresses allow it",
-             span == wide ? "one access" : "accesses", wide, wide == 16 ? "float4" : "float2", wide);
-    snprintf(it->proof, sizeof it->proof, "tried on its addresses: sectors asked of the L1 %s -> %s (%s); device memory moves the same",
-             wg_format_count(b, before), wg_format_count(c, after), "modelled");
+    it->line = line;
+    snprintf(it->found, sizeof it->found, "%zu accesses of %u bytes together use %" PRId64 " neighbouring bytes of each lane, all of them",
+             v->members, v->bytes, v->span);
+    snprintf(it->fix, sizeof it->fix, "make them %s of %u bytes (%s, or a structure with __align__(%u)): the addresses allow it",
+             v->span == v->wide ? "one access" : "accesses", v->wide, v->wide == 16 ? "float4" : "float2", v->wide);
+    snprintf(it->proof, sizeof it->proof, "tried on their worst accesses: the line's %s sectors would be %s (modelled); device memory moves the same",
+             wg_format_count(b, v->before), wg_format_count(c, v->after));
     double n = (double)x->g->nlaunches;
     struct wg_work w = x->gain.work;
-    w.instructions -= (double)fewer / n;
-    w.lines -= ((double)tags - (double)after / 4) / n;
+    w.instructions -= (double)v->fewer / n;
+    w.lines -= ((double)v->tags - (double)v->after / 4) / n;
     if (!x->gain.timed)
-        w.l2 -= (double)(before - after) / n;
+        w.l2 -= (double)(v->before - v->after) / n;
     it->faster = x->open ? wg_gain_work(&x->gain, &w) : (struct wg_faster){1, 1};
-    return true;
 }
 
 static const enum wg_advice_kind kind_of[] = {[WG_FIX_ALIGN] = WG_ADVICE_ALIGN, [WG_FIX_ARRAYS] = WG_ADVICE_ARRAYS,
@@ -277,29 +296,39 @@ static void global_line(struct wg_items *x, const struct wg_line *line)
     it->faster = x->open ? wg_gain_work(&x->gain, &w) : (struct wg_faster){1, 1};
 }
 
+/* Structures whose members the line reads one by one; marks the sites in done. */
+static bool wide_line(struct wg_items *x, const struct wg_line *line, uint8_t *done)
+{
+    struct wide v = {0};
+    for (size_t i = 0; i < line->nsites; i++) {
+        const struct wg_site *s = line->sites[i];
+        size_t at = (size_t)(s - x->g->sites);
+        int64_t size = 0;
+        struct members m;
+        if (!is_global(s) || done[at] || x->flow.site[at].base == UINT32_MAX || !even(s->worst, &size) || size <= s->worst->bytes || size > 64)
+            continue;
+        find_members(x, at, size, &m);
+        bool fits = add_wide(x, &m, size, &v);
+        for (size_t k = 0; fits && k < m.n; k++)
+            done[m.v[k] - x->g->sites] = 1;
+    }
+    if (!v.before || v.after * 10 > v.before * 9)
+        return false;
+    say_wide(x, line, &v);
+    return true;
+}
+
 void wg_advice_memory(struct wg_items *x)
 {
-    size_t n = x->g->first->nsites;
-    uint8_t *done = wg_calloc(n + 1, 1);
+    uint8_t *done = wg_calloc(x->g->first->nsites + 1, 1);
     if (!done)
         return;
     shared_arrays(x);
     for (size_t i = 0; i < x->lines->n; i++) {
         const struct wg_line *line = &x->lines->v[i];
-        if (!line->sectors_extra || !wg_judge_line(x->g, line))
+        if (!line->sectors_extra || !wg_judge_line(x->g, line) || wide_line(x, line, done))
             continue;
         const struct wg_site *s = wg_advice_site(line->sites, line->nsites, false);
-        int64_t size = 0;
-        if (s && is_global(s) && !done[s - x->g->sites] && x->flow.site[s - x->g->sites].base != UINT32_MAX && even(s->worst, &size) &&
-            size > s->worst->bytes && size <= 64) {
-            struct members m;
-            find_members(x, (size_t)(s - x->g->sites), size, &m);
-            if (vector(x, &m, size, (size_t)(s - x->g->sites))) {
-                for (size_t k = 0; k < m.n; k++)
-                    done[m.v[k] - x->g->sites] = 1;
-                continue;
-            }
-        }
         if (s && !done[s - x->g->sites])
             global_line(x, line);
     }

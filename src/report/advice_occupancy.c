@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define WAITING 0.3    /* share of the warps' time below which more warps are not worth talking about */
+#define WAITING 0.5    /* share of the warps' time below which more warps are not worth talking about */
 #define WORTH 1.15     /* times faster, at best, from which they are */
 
 struct now { struct wg_occupancy_query q; struct wg_occupancy o; double per_sm; /* warps that the grid has for each SM */ };

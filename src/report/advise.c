@@ -114,7 +114,7 @@ static enum wg_status advise_kernel(const struct wg_view *v, size_t k, FILE *out
     wg_page_text(&page, x.g->first->kernel, 0);
     fprintf(out, "  %s\n", wg_view_shape(shape, x.g->first));
     for (size_t i = 0; i < x.n; i++)
-        if (!x.gain.timed || x.v[i].faster.high >= 1.02)
+        if (!x.gain.timed || x.v[i].faster.high >= 1.02 || x.v[i].kind == WG_ADVICE_BARRIER)
             print_item(out, &x, ++shown, &x.v[i]);
     for (size_t i = 0; i < x.nunfixed; i++) {
         fputs("  no fix found for ", out);

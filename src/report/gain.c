@@ -69,7 +69,7 @@ struct wg_faster wg_gain_work(const struct wg_gain *x, const struct wg_work *aft
         return (struct wg_faster){1, 1};
     /* what is saved of the busiest unit comes off the time; the rest of the time stays */
     double saved = (x->most - most) / (x->most > 0 ? x->most : 1) * held(x);
-    return (struct wg_faster){x->timed ? 1 / (1 - saved * 0.8) : 1, high};
+    return (struct wg_faster){x->timed ? 1 / (1 - saved * 0.7) : 1, high};
 }
 
 struct wg_faster wg_gain_warps(const struct wg_gain *x, double times)
@@ -86,7 +86,7 @@ struct wg_faster wg_gain_waiting(const struct wg_gain *x, double share)
     if (!x->timed || share <= 0)
         return (struct wg_faster){1, 1};
     double left = x->cycles * (1 - (share < 0.95 ? share : 0.95)), high = x->cycles / (left > x->most ? left : x->most);
-    return high <= 1 ? (struct wg_faster){1, 1} : (struct wg_faster){1 + (high - 1) * 0.2, high};
+    return high <= 1 ? (struct wg_faster){1, 1} : (struct wg_faster){1 + (high - 1) * 0.15, high};
 }
 
 enum wg_unit wg_gain_unit(const struct wg_gain *x)

@@ -321,14 +321,21 @@ static uint64_t declared_in(const char *text, const struct wg_shared_array *a, u
         const char *shared = strstr(line, "__shared__");
         if (!shared || shared > at)
             continue;
-        uint64_t last = 0, total = 1;
-        unsigned count = 0;
-        while (*p == '[' && (last = dimension(text, &p))) {
-            total *= last;
-            count++;
+        uint64_t last = 0, known = 1, words = a->bytes / element;
+        unsigned count = 0, unknown = 0;
+        for (; *p == '['; count++) {
+            last = dimension(text, &p);
+            if (!last) { /* one that only the compiler knows follows from the array's size */
+                p += strcspn(p, "]\n");
+                if (*p++ != ']')
+                    break;
+                unknown++;
+            }
+            known *= last ? last : 1;
         }
-        if (count < 2 || !last || total * element != a->bytes)
+        if (p[-1] != ']' || count < 2 || unknown > 1 || !known || words % known || (!unknown && words != known))
             continue;
+        last = last ? last : words / known;
         if (dims)
             snprintf(dims, room, "%.*s", (int)(p - (at + n)), at + n);
         return last * element;
