@@ -66,6 +66,14 @@ static void say_layout(struct wg_items *x, const struct wg_line *line, const str
     it->faster = x->open ? wg_gain_work(&x->gain, &w) : (struct wg_faster){1, 1};
 }
 
+/* A line that wastes half of its traffic and much of the kernel's, though nothing is known to help. */
+static void unfixed(struct wg_items *x, const struct wg_line *line, uint64_t extra, uint64_t own, uint64_t all, const char *why)
+{
+    char place[128];
+    if (extra * 2 >= own && extra * 5 >= all && x->nunfixed < 8 && *wg_items_place(x, line, place))
+        snprintf(x->unfixed[x->nunfixed++], sizeof *x->unfixed, "%s: %s", place, why);
+}
+
 static void one_array(struct wg_items *x, const struct wg_line *line, const struct wg_shared_array *a)
 {
     const struct wg_launch_result *l = x->g->first;
@@ -83,14 +91,12 @@ static void one_array(struct wg_items *x, const struct wg_line *line, const stru
         say_layout(x, line, a, &best.swizzle, &best.swizzled, best.tried, dims, row);
     else if (pad)
         say_layout(x, line, a, &best.pad, &best.padded, best.tried, dims, row);
-    else if (x->nunfixed < 8) {
-        char place[128];
-        snprintf(x->unfixed[x->nunfixed++], sizeof *x->unfixed, "%s: %s", wg_items_place(x, line, place),
+    else
+        unfixed(x, line, line->wavefronts_extra, line->wavefronts, x->g->total[WG_C_WAVEFRONTS],
                  best.padded.state == WG_LAYOUT_TRIED ? "no padding or swizzle of the array helps its bank conflicts"
-                 : best.padded.state == WG_LAYOUT_UNSEEN
-                     ? "bank conflicts, but other instructions use shared memory whose lanes are not recorded (ldmatrix and the like)"
-                     : "bank conflicts, but the accesses are too many kinds to try layouts on");
-    }
+                : best.padded.state == WG_LAYOUT_UNSEEN
+                    ? "bank conflicts, but other instructions use shared memory whose lanes are not recorded (ldmatrix and the like)"
+                    : "bank conflicts, but the accesses are too many kinds to try layouts on");
 }
 
 static void shared_arrays(struct wg_items *x)
@@ -271,11 +277,11 @@ static void global_line(struct wg_items *x, const struct wg_line *line)
         tags += (double)s->c[WG_C_TAGS] > lines / 4 ? (uint64_t)((double)s->c[WG_C_TAGS] - lines / 4) : 0;
     }
     if (best.fix == WG_FIX_NONE) {
-        char place[128];
-        if (x->nunfixed < 8)
-            snprintf(x->unfixed[x->nunfixed++], sizeof *x->unfixed, "%s: %s", wg_items_place(x, line, place), best.text);
+        unfixed(x, line, line->sectors_extra, before, x->g->total[WG_C_SECTORS], best.text);
         return;
     }
+    if (best.fix == WG_FIX_ALIGN && !x->gain.timed)
+        return; /* worth something only where memory moves more for it, which takes the models to see */
     struct wg_item *it = wg_items_add(x, kind_of[best.fix], best.fix == WG_FIX_ALIGN || best.fix == WG_FIX_ARRAYS ? WG_SURE_CERTAIN
                                                                                                                   : WG_SURE_LIKELY);
     if (!it)
@@ -286,11 +292,23 @@ static void global_line(struct wg_items *x, const struct wg_line *line)
     const char *colon = strchr(best.text, ':');
     snprintf(it->found, sizeof it->found, "%.*s", colon ? (int)(colon - best.text) : 0, best.text);
     snprintf(it->fix, sizeof it->fix, "%s", colon ? colon + 2 : best.text);
+    int64_t size = 0;
+    struct members m;
+    size_t at = (size_t)(worst - x->g->sites);
+    if (best.fix == WG_FIX_ARRAYS && x->flow.site[at].base != UINT32_MAX && even(worst->worst, &size) && size > 0 && size <= 64) {
+        find_members(x, at, size, &m);
+        snprintf(it->found, sizeof it->found, "lanes take structures of %" PRId64 " bytes, of which the kernel %s %d here", size,
+                 worst->kind == WG_SITE_STORE ? "writes" : "reads", __builtin_popcountll(m.used));
+        snprintf(it->fix, sizeof it->fix, "keep each member that is used in an array of its own");
+    }
     snprintf(it->proof, sizeof it->proof, "tried on its worst access: %" PRIu32 " sectors -> %" PRIu32 "; the line's %s would be %s (modelled)",
              best.before, best.after, wg_format_count(b, before), wg_format_count(c, after));
     struct wg_work w = x->gain.work;
     double n = (double)x->g->nlaunches;
-    w.lines -= (double)tags / n;
+    /* a whole request that begins off a sector costs the load/store unit nothing that an H200 shows (tools/advice_hw, pair
+     * align: 2 %), and the caches keep what it shares with its neighbours */
+    bool shifted = best.fix == WG_FIX_ALIGN;
+    w.lines -= shifted ? 0 : (double)tags / n;
     w.l2 -= x->gain.timed ? spared(x, before - after, w.l2) : (double)(before - after) / n;
     w.dram -= 32 * spared(x, before - after, w.dram / 32);
     it->faster = x->open ? wg_gain_work(&x->gain, &w) : (struct wg_faster){1, 1};

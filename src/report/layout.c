@@ -309,10 +309,19 @@ static uint64_t dimension(const char *text, const char **p)
     return sum;
 }
 
-static uint64_t declared_in(const char *text, const struct wg_shared_array *a, unsigned element, char *dims, size_t room)
+/* The last declaration that begins at or before a line: of arrays of one name that of the function the line is in. */
+static uint64_t declared_in(const char *text, const struct wg_shared_array *a, unsigned element, uint32_t before, char *dims,
+                            size_t room)
 {
     size_t n = strlen(a->name);
+    uint64_t row = 0;
+    uint32_t at_line = 1;
+    const char *counted = text;
     for (const char *at = text; n && (at = strstr(at, a->name)); at += n) {
+        for (; counted < at; counted++)
+            at_line += *counted == '\n';
+        if (at_line > before)
+            break;
         if ((at > text && word_char(at[-1])) || at[n] != '[')
             continue;
         const char *line = at, *p = at + n;
@@ -323,6 +332,7 @@ static uint64_t declared_in(const char *text, const struct wg_shared_array *a, u
             continue;
         uint64_t last = 0, known = 1, words = a->bytes / element;
         unsigned count = 0, unknown = 0;
+        row = 0; /* what an earlier one said is of another function */
         for (; *p == '['; count++) {
             last = dimension(text, &p);
             if (!last) { /* one that only the compiler knows follows from the array's size */
@@ -335,22 +345,26 @@ static uint64_t declared_in(const char *text, const struct wg_shared_array *a, u
         }
         if (p[-1] != ']' || count < 2 || unknown > 1 || !known || words % known || (!unknown && words != known))
             continue;
-        last = last ? last : words / known;
+        row = (last ? last : words / known) * element;
         if (dims)
             snprintf(dims, room, "%.*s", (int)(p - (at + n)), at + n);
-        return last * element;
     }
-    return 0;
+    return row;
 }
 
 uint64_t wg_layout_declared(const struct wg_profile *p, const struct wg_launch_result *l, const struct wg_shared_array *a,
                             unsigned element, char dims[64])
 {
-    (void)l;
-    for (size_t i = 0; i < p->nsources; i++) {
-        uint64_t row = p->sources[i].text ? declared_in(p->sources[i].text, a, element, dims, 64) : 0;
-        if (row)
-            return row;
+    uint32_t source = UINT32_MAX, line = UINT32_MAX;
+    for (size_t i = 0; i < l->nsites; i++) {
+        const struct wg_site *s = &l->sites[i];
+        if (!s->line || s->source >= p->nsources || wg_layout_array_of(l, s) != a)
+            continue;
+        if (source != UINT32_MAX && s->source != source)
+            return 0;
+        source = s->source;
+        line = s->line < line ? s->line : line;
     }
-    return 0;
+    return source == UINT32_MAX || !element || !p->sources[source].text
+               ? 0 : declared_in(p->sources[source].text, a, element, line, dims, 64);
 }
