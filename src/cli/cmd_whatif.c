@@ -28,7 +28,8 @@ static void usage(void)
          "  --shared B         with B bytes of shared memory a block: occupancy\n"
          "  --block N          with N threads a block: occupancy; the rest needs another run\n"
          "  -k, --kernel-name NAME  only this kernel\n\n"
-         "Sectors and wavefronts do not depend on device, registers or occupancy. Times and caches need another run.");
+         "Sectors and wavefronts do not depend on device, registers or occupancy. Times and caches need\n"
+         "another run.");
 }
 
 struct ask {

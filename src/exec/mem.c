@@ -401,7 +401,7 @@ WG_INLINE const struct wg_inst *ld_s(struct wg_warp *w, const struct wg_inst *i,
         if (__builtin_expect(a + bytes > w->blk->shared_bytes || (a & (bytes - 1)), 0))
             return slow(w, i, R);
         p = w->blk->shared + a;
-        if (counted && d->same && on == ~0u)
+        if (counted && d->same && on == ~0u && !wg_patterns_wanted(w))
             wg_count_same(w, i);
         else if (counted && d->wide)
             count_joined(w, i, a, 0, on, true);

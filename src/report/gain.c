@@ -69,7 +69,7 @@ struct wg_faster wg_gain_work(const struct wg_gain *x, const struct wg_work *aft
         return (struct wg_faster){1, 1};
     /* what is saved of the busiest unit comes off the time; the rest of the time stays */
     double saved = (x->most - most) / (x->most > 0 ? x->most : 1) * held(x);
-    return (struct wg_faster){x->timed ? 1 / (1 - saved * 0.7) : 1, high};
+    return (struct wg_faster){x->timed ? 1 / (1 - saved * 0.65) : 1, high};
 }
 
 struct wg_faster wg_gain_warps(const struct wg_gain *x, double times)
