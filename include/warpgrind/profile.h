@@ -37,6 +37,20 @@ struct wg_worst {
                              that holds the lowest address */
 };
 
+/* Accesses of a site to shared memory that were alike, in block 0. */
+struct wg_pattern {
+    uint64_t count;
+    uint32_t mask, cost;  /* lanes; wavefronts */
+    uint16_t bytes;       /* a lane; more than the instruction's where ptxas would join several */
+    uint32_t offset[32];  /* of each lane in mask, in the block's shared memory; others 0 */
+};
+struct wg_patterns {
+    size_t n;
+    const struct wg_pattern *v;
+    uint64_t left_out;    /* accesses of block 0 that are in none of them */
+};
+struct wg_shared_array { const char *name; uint64_t offset, bytes; bool dynamic; }; /* dynamic: bytes 0 */
+
 /* One PTX instruction. */
 struct wg_site {
     uint32_t source;   /* index into profile->sources, or UINT32_MAX where the PTX carries no line */
@@ -50,6 +64,8 @@ struct wg_site {
     const char *opcode; /* "ld.global.f32" */
     uint64_t c[WG_C_COUNT];
     const struct wg_worst *worst; /* NULL: no access cost more than its ideal, or it was not recorded */
+    const struct wg_patterns *patterns; /* NULL: no access to shared memory was recorded */
+    bool idle;           /* a barrier that orders nothing: no thread shares anything across it */
     uint64_t stored;     /* wg_options.stored: digest of addresses and values stored, in any order; 0: nothing */
 };
 
@@ -93,6 +109,8 @@ struct wg_launch_result {
     uint64_t total[WG_C_COUNT];    /* sum over sites */
     size_t nfindings;
     struct wg_finding *findings;
+    size_t narrays;                /* arrays in shared memory */
+    const struct wg_shared_array *arrays;
     bool has_model;                /* the models of caches and time ran */
     double modelled[WG_MODELLED_COUNT];
 };

@@ -25,8 +25,8 @@ int wg_cmd_learn(int argc, char **argv)
         case 'c': checks = true; break;
         case 'h':
             puts("Usage: warpgrind learn [ID]... [--answers] [--checks]\n"
-                 "Exercises on coalescing (C), banks (B), occupancy (O) and tiling (T), each with the command that\n"
-                 "answers it; with an ID, its answer too.\n\n"
+                 "Exercises on coalescing (C), banks (B), occupancy (O), tiling (T), reductions (R) and races (S),\n"
+                 "each with the command that answers it, in the source folder; with an ID, its answer too.\n\n"
                  "  --answers  all answers\n"
                  "  --checks   id, command and what its output must hold, tab-separated, for scripts");
             return 0;
@@ -37,7 +37,7 @@ int wg_cmd_learn(int argc, char **argv)
         for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
             known |= strcasecmp(rows[k].id, argv[i]) == 0;
         if (!known)
-            return wg_calc_fail(CMD, "no exercise '%s'; they are C1 to C4, B1 to B4, O1 to O9 and T1 to T5", argv[i]);
+            return wg_calc_fail(CMD, "no exercise '%s'; they are C1 to C4, B1 to B4, O1 to O9, T1 to T5, R1 to R5 and S1 to S3", argv[i]);
     }
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         bool wanted = optind == argc;

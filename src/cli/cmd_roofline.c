@@ -2,6 +2,7 @@
  * on. */
 #include "cli/calc.h"
 #include "model/metrics.h"
+#include "report/device.h"
 #include "report/escape.h"
 #include <getopt.h>
 #include <math.h>
@@ -87,17 +88,20 @@ static int from_profile(const char *path, const struct wg_gpu *given, bool expla
     char err[512] = "";
     if (wg_profile_read(path, &p, err, sizeof err))
         return wg_calc_unread(CMD, "%s", err);
+    struct wg_devices devices = {0};
     for (size_t i = 0; i < p->nlaunches; i++) {
         const struct wg_launch_result *l = &p->launches[i];
-        const struct wg_gpu *g = given ? given : wg_gpu_find(l->device);
+        const struct wg_gpu *g = given ? given : wg_device_of(&devices, p, l);
         double f32 = 2 * metric(WG_M_FFMA, l) + metric(WG_M_FADD, l) + metric(WG_M_FMUL, l);
         double f64 = 2 * metric(WG_M_DFMA, l) + metric(WG_M_DADD, l) + metric(WG_M_DMUL, l);
-        struct work w = {.flops = f32 + f64, .bytes = metric(WG_M_L2_SECTORS, l) * 32, .is_double = f64 > f32};
+        const double *m = l->modelled;
+        struct work w = {.flops = f32 + f64, .is_double = f64 > f32,
+                         .bytes = l->has_model ? m[WG_MODELLED_DRAM_READ] + m[WG_MODELLED_DRAM_WRITE] : metric(WG_M_L2_SECTORS, l) * 32};
         char a[24], b[24];
         printf("%u ", l->index);
         wg_escape(stdout, l->kernel, strlen(l->kernel), 0);
-        printf(": %s, %s asked of L2\n", scaled(a, w.flops, "flop"),
-               scaled(b, w.bytes, "byte"));
+        printf(": %s, %s %s\n", scaled(a, w.flops, "flop"), scaled(b, w.bytes, "byte"),
+               l->has_model ? "from and to memory (modelled)" : "asked of L2, at most that of memory (modelled; --model tells)");
         if (!g) {
             fputs("  device '", stdout);
             wg_escape(stdout, l->device, strlen(l->device), 0);
@@ -107,6 +111,7 @@ static int from_profile(const char *path, const struct wg_gpu *given, bool expla
         else
             judge(g, &w, explain);
     }
+    wg_arena_free(&devices.arena);
     wg_profile_free(p);
     return 0;
 }

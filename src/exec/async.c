@@ -4,6 +4,7 @@
  * that asked waits for their group, so that a wait for one group too few shows stale data as it may on hardware. */
 #include "exec/async.h"
 #include "exec/mbarrier.h"
+#include "exec/patterns.h"
 #include "exec/worst.h"
 #include "exec/engine.h"
 #include "exec/lanes.h"
@@ -89,6 +90,8 @@ static void count_copy(struct wg_warp *w, const struct wg_inst *i, const uint64_
     c->wavefronts += b.wavefronts;
     c->wavefronts_ideal += b.ideal;
     c->bytes += (uint32_t)__builtin_popcount(on) * bytes;
+    if (wg_patterns_wanted(w))
+        wg_patterns_keep(w, i->site, to, on, bytes, b.wavefronts);
     if (b.wavefronts - b.ideal > x.sectors - x.ideal)
         wg_worst_see32(w, i->site, to, on, bytes, b.wavefronts, b.ideal);
     else

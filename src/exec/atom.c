@@ -2,6 +2,7 @@
 #include "exec/bulk.h"
 #include "exec/cluster.h"
 #include "exec/mem.h"
+#include "exec/patterns.h"
 #include "exec/worst.h"
 #include "exec/lanes.h"
 #include "exec/half.h"
@@ -192,6 +193,8 @@ static void count(struct wg_warp *w, const struct wg_inst *i, const uint64_t *ad
         c->wavefronts += x.wavefronts;
         c->wavefronts_ideal += x.ideal;
         wg_worst_see(w, i->site, addr, on, bytes, true, x.wavefronts, x.ideal);
+        if (wg_patterns_wanted(w))
+            wg_patterns_keep(w, i->site, a, on, bytes, x.wavefronts);
     } else {
         struct wg_coalesce x;
         wg_coalesce(addr, on, bytes, &x);

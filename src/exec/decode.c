@@ -1,4 +1,5 @@
 /* decode.c - lays out the register file of each function and emits its fast and wide code. */
+#include "exec/barriers.h"
 #include "exec/demangle.h"
 #include "exec/emit.h"
 #include "exec/machine.h"
@@ -354,6 +355,7 @@ struct wg_unit *wg_decode_function(struct wg_decoder *d, const struct wg_functio
     if (!wg_cfg_build(f, d->a, &u->cfg) ||
         !wg_classify(f, &u->cfg, f->is_entry, d->o->affine_tid, &d->scratch, &u->cls))
         return NULL;
+    c->idle = d->o->counters ? wg_barriers_idle(f, &u->cfg, d->a) : NULL;
     c->bb0 = d->kc->nbb;
     c->nbb = u->cfg.nbb;
     d->kc->nbb += c->nbb + 1;
@@ -441,8 +443,6 @@ static bool place_shared(struct wg_decoder *d, const struct wg_function *entry)
         return false;
     d->kc->static_shared_exact = d->shared.static_bytes;
     d->kc->static_shared = (uint32_t)(d->shared.uses_dynamic ? d->shared.dynamic_offset : d->shared.static_bytes);
-    if (!d->o->observed)
-        return true;
     struct wg_extent_texts texts = {0};
     d->kc->arrays = wg_arena_alloc(d->a, (d->shared.n + 1) * sizeof *d->kc->arrays);
     for (uint32_t k = 0; d->kc->arrays && k < d->shared.n; k++) {
@@ -453,7 +453,7 @@ static bool place_shared(struct wg_decoder *d, const struct wg_function *entry)
         struct wg_array *x = &d->kc->arrays[d->kc->narrays++];
         struct wg_extent shape;
         *x = (struct wg_array){.name = tail, .offset = d->shared.v[k].offset, .bytes = s->bytes, .dynamic = s->bytes == 0};
-        if (wg_extent_of(&texts, d->a, d->m, entry, tail, s->bytes, &shape)) {
+        if (d->o->observed && wg_extent_of(&texts, d->a, d->m, entry, tail, s->bytes, &shape)) {
             x->elem = shape.elem;
             x->ndims = shape.ndims;
             memcpy(x->dim, shape.dim, sizeof x->dim);

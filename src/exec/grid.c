@@ -3,6 +3,7 @@
 #include "exec/cluster.h"
 #include "exec/engine.h"
 #include "exec/handlers.h"
+#include "exec/patterns.h"
 #include "exec/traffic.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,6 +262,8 @@ static bool start_block(struct wg_block *b, uint64_t linear)
         struct wg_warp *w = &b->warps[k];
         w->mask = w->live = w->full;
         b->live_lanes += (uint32_t)__builtin_popcount(w->full);
+        /* no room: the handlers that count no addresses leave block 0 to those that do */
+        w->shared_bytes = linear == 0 && r->kc->counters ? 0 : b->shared_bytes;
         w->state = WG_WARP_READY;
         w->wide = false;
         w->sp = w->nsplits = w->lease = 0;
@@ -668,7 +671,8 @@ static bool open_worker(struct wg_run *r, struct wg_worker *k, unsigned index)
     k->site = wg_calloc(r->kc->nsites + 1, sizeof *k->site);
     k->memo = wg_calloc(r->kc->nsites + 1, sizeof *k->memo);
     k->worst = wg_calloc(r->kc->nsites + 1, sizeof *k->worst);
-    return k->bb && k->site && k->memo && k->worst;
+    k->patterns = wg_calloc(r->kc->nsites + 1, sizeof *k->patterns);
+    return k->bb && k->site && k->memo && k->worst && k->patterns;
 }
 
 static void close_worker(struct wg_worker *k)
@@ -688,6 +692,7 @@ static void close_worker(struct wg_worker *k)
     free(k->bb);
     free(k->site);
     free(k->worst);
+    wg_patterns_free(k->patterns, k->run->kc->nsites);
 }
 
 /* Adds the other workers' counters to the first's and keeps the fault of the lowest block. */
@@ -702,6 +707,10 @@ static void merge(struct wg_run *r, struct wg_fault *f)
             a->bb[x].lanes += b->bb[x].lanes;
         }
         for (uint32_t x = 0; x < r->kc->nsites; x++) {
+            if (b->patterns[x]) { /* block 0 ran on one worker */
+                a->patterns[x] = b->patterns[x];
+                b->patterns[x] = NULL;
+            }
             uint64_t *to = (uint64_t *)&a->site[x];
             const uint64_t *from = (const uint64_t *)&b->site[x];
             uint64_t spaces = a->site[x].spaces | b->site[x].spaces, worst = a->site[x].worst;

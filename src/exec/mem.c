@@ -5,6 +5,7 @@
 #include "exec/lanes.h"
 #include "exec/mem.h"
 #include "exec/memo.h"
+#include "exec/patterns.h"
 #include "exec/worst.h"
 
 struct acc { uint64_t addr[WG_LANES]; };
@@ -41,6 +42,8 @@ static __attribute__((noinline)) void count_shared_model(struct wg_warp *w, cons
     wg_banks_affine_of(store ? WG_BANKS_STORE : WG_BANKS_LOAD, base, stride, on, bytes, &x);
     count_shared(&w->site[i->site], &x, on, bytes);
     wg_worst_see_affine(w, i->site, base, stride, on, bytes, true, x.wavefronts, x.ideal);
+    if (wg_patterns_wanted(w))
+        wg_patterns_keep_affine(w, i->site, base, stride, on, bytes, x.wavefronts);
 }
 static __attribute__((noinline, cold)) void count_shifted(struct wg_warp *w, const struct wg_inst *i, uint64_t base,
                                                           unsigned bytes)
@@ -79,6 +82,8 @@ WG_INLINE void count_shared_affine(struct wg_warp *w, const struct wg_inst *i, u
         c->wavefronts++;
         c->wavefronts_ideal++;
         c->bytes += (uint32_t)__builtin_popcount(on) * 4u;
+        if (wg_patterns_wanted(w))
+            wg_patterns_keep_affine(w, i->site, base, stride, on, bytes, 1);
     } else {
         count_shared_model(w, i, base, stride, on, bytes, store);
     }
@@ -128,6 +133,8 @@ static __attribute__((noinline)) void count_v32(struct wg_warp *w, const struct 
         wg_memo_banks(w, i->site, at, on, bytes, d->store, &x);
         count_shared(&w->site[i->site], &x, on, bytes);
         wg_worst_see32(w, i->site, at, on, bytes, x.wavefronts, x.ideal);
+        if (wg_patterns_wanted(w))
+            wg_patterns_keep(w, i->site, at, on, bytes, x.wavefronts);
     }
 }
 
@@ -394,7 +401,7 @@ WG_INLINE const struct wg_inst *ld_s(struct wg_warp *w, const struct wg_inst *i,
         if (__builtin_expect(a + bytes > w->blk->shared_bytes || (a & (bytes - 1)), 0))
             return slow(w, i, R);
         p = w->blk->shared + a;
-        if (counted && d->same && on == ~0u)
+        if (counted && d->same && on == ~0u && !wg_patterns_wanted(w))
             wg_count_same(w, i);
         else if (counted && d->wide)
             count_joined(w, i, a, 0, on, true);

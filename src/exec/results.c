@@ -4,6 +4,7 @@
 #include "exec/traffic.h"
 #include "exec/cfg.h"
 #include "exec/demangle.h"
+#include "exec/patterns.h"
 #include <string.h>
 
 static uint8_t site_kind(const struct wg_instr *in, bool used)
@@ -153,6 +154,8 @@ static void fill_code(struct wg_run *r, const struct wg_code *code, struct wg_si
             bool used = in->op == WG_OP_ATOM && in->ops[0].kind == WG_OPERAND_REG && u.n[in->ops[0].reg];
             fill_site(r, s, in, c, used, &x, file_map, a);
             s->worst = c->worst ? &k->worst[code->site0 + i] : NULL;
+            s->patterns = k->patterns[code->site0 + i] ? &k->patterns[code->site0 + i]->of : NULL;
+            s->idle = code->idle && code->idle[i];
         }
     }
 }
@@ -428,6 +431,12 @@ enum wg_status wg_results_add(struct wg_run *r, struct wg_kernel *k, const struc
         l->static_shared = code->shared; /* it adds some of its own now and then */
     l->machine = g->opt.as_written ? WG_MACHINE_NONE : code && code->nlines ? WG_MACHINE_PTXAS : WG_MACHINE_ESTIMATED;
     l->merged_sites = r->kc->merged / 2; /* each is emitted twice */
+    struct wg_shared_array *arrays = wg_arena_alloc(&a, (r->kc->narrays + 1) * sizeof *arrays);
+    for (uint32_t n = 0; arrays && n < r->kc->narrays; n++) {
+        const struct wg_array *x = &r->kc->arrays[n];
+        arrays[l->narrays++] = (struct wg_shared_array){x->name, x->offset, x->bytes, x->dynamic};
+    }
+    l->arrays = arrays;
     if (r->kc->counters)
         for (uint32_t c = 0; c < r->kc->ncodes; c++)
             fill_code(r, r->kc->codes[c], l->sites, file_map, &a);

@@ -163,6 +163,7 @@ struct wg_worker {
     struct wg_site_count *site;
     struct wg_memo **memo; /* per site, made when it first counts an access by vector addresses */
     struct wg_worst *worst;   /* of each site, see worst.h */
+    struct wg_pattern_table **patterns; /* of each site, see patterns.h */
     struct wg_fault fault;
     uint64_t changes; /* stores and atomics that changed memory, barriers, exits: progress */
     uint64_t blocks_done, seen_done;
@@ -197,6 +198,7 @@ struct wg_code {
     uint32_t ret_at_fast, ret_at_wide; /* RET instruction */
     const uint32_t *machine;   /* per PTX instruction: hundredths of machine instructions; NULL: not modelled */
     const int32_t *with;       /* per block: the one whose executions are its own, or WG_MACHINE_OWN (machine.h) */
+    const uint8_t *idle;       /* per PTX instruction: a barrier that orders nothing; NULL: none */
 };
 enum wg_class { WG_CLASS_S, WG_CLASS_A, WG_CLASS_V, WG_CLASS_P };
 

@@ -197,13 +197,38 @@ static bool same_worst(const struct wg_worst *a, const struct wg_worst *b)
                       !memcmp(a->offset, b->offset, sizeof a->offset));
 }
 
+static bool same_pattern(const struct wg_pattern *a, const struct wg_pattern *b)
+{
+    return a->count == b->count && a->mask == b->mask && a->cost == b->cost && a->bytes == b->bytes &&
+           !memcmp(a->offset, b->offset, sizeof a->offset);
+}
+
+static bool same_patterns(const struct wg_patterns *a, const struct wg_patterns *b)
+{
+    if (!a || !b || a->n != b->n || a->left_out != b->left_out)
+        return a == b;
+    for (size_t i = 0; i < a->n; i++)
+        if (!same_pattern(&a->v[i], &b->v[i]))
+            return false;
+    return true;
+}
+
+static const struct wg_patterns *keep_patterns(struct wg_profile_builder *b, const struct wg_patterns *p)
+{
+    struct wg_patterns *q = wg_arena_dup(&b->arena, p, sizeof *p);
+    if (q)
+        q->v = wg_arena_dup(&b->arena, p->v, p->n * sizeof *p->v);
+    return q && (q->v || !q->n) ? q : NULL;
+}
+
 /* Strings of both are the builder's, so equal ones are one pointer. */
 static bool same_site(const struct wg_site *a, const struct wg_site *b)
 {
     return a->source == b->source && a->line == b->line && a->inlined_source == b->inlined_source &&
            a->inlined_line == b->inlined_line && a->ptx_line == b->ptx_line && a->kind == b->kind &&
            a->space == b->space && a->access_bytes == b->access_bytes && a->machine == b->machine && a->text == b->text &&
-           a->opcode == b->opcode && a->stored == b->stored && !memcmp(a->c, b->c, sizeof a->c) && same_worst(a->worst, b->worst);
+           a->opcode == b->opcode && a->stored == b->stored && !memcmp(a->c, b->c, sizeof a->c) && same_worst(a->worst, b->worst) &&
+           a->idle == b->idle && same_patterns(a->patterns, b->patterns);
 }
 
 static struct wg_site *keep_sites(struct wg_profile_builder *b, const struct wg_launch_result *l)
@@ -223,6 +248,9 @@ static struct wg_site *keep_sites(struct wg_profile_builder *b, const struct wg_
     for (size_t i = 0; v && i < l->nsites; i++)
         if (v[i].worst)
             v[i].worst = wg_arena_dup(&b->arena, v[i].worst, sizeof *v[i].worst);
+    for (size_t i = 0; v && i < l->nsites; i++)
+        if (v[i].patterns)
+            v[i].patterns = keep_patterns(b, v[i].patterns);
     return v;
 }
 
@@ -245,6 +273,10 @@ enum wg_status wg_profile_end_launch(struct wg_profile_builder *b)
         l->sites[i].text = wg_profile_string(b, l->sites[i].text);
         l->sites[i].opcode = wg_profile_string(b, l->sites[i].opcode);
     }
+    struct wg_shared_array *arrays = l->narrays ? wg_arena_dup(&b->arena, l->arrays, l->narrays * sizeof *l->arrays) : NULL;
+    for (size_t i = 0; arrays && i < l->narrays; i++)
+        arrays[i].name = wg_profile_string(b, arrays[i].name);
+    l->arrays = arrays;
     wg_profile_sum(l);
     l->sites = l->nsites ? keep_sites(b, l) : NULL;
     b->open = false;

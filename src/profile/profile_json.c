@@ -99,7 +99,7 @@ static bool same_code(const struct wg_launch_result *a, const struct wg_launch_r
         if (x->source != y->source || x->line != y->line || x->inlined_source != y->inlined_source ||
             x->inlined_line != y->inlined_line || x->ptx_line != y->ptx_line || x->kind != y->kind ||
             x->space != y->space || x->access_bytes != y->access_bytes || x->machine != y->machine || strcmp(x->text, y->text) ||
-            strcmp(x->opcode, y->opcode))
+            strcmp(x->opcode, y->opcode) || x->idle != y->idle)
             return false;
     }
     return true;
@@ -123,6 +123,8 @@ static json_t *code_table(const struct wg_launch_result *l, bool *ok)
             put_text(o, "space", wg_profile_site_spaces[s->space], ok);
         put_number(o, "access_bytes", s->access_bytes, ok);
         put_number(o, "machine", s->machine, ok);
+        if (s->idle)
+            put(o, "idle", json_true(), ok);
         append(a, o, ok);
     }
     return a;
@@ -172,6 +174,62 @@ static json_t *worst_list(const struct wg_launch_result *l, bool *ok)
     return a;
 }
 
+/* Offsets of the lanes: where equally far apart that of the first and the distance, else all 32. */
+static json_t *lanes_of(const struct wg_pattern *p, bool *ok)
+{
+    json_t *a = json_array();
+    unsigned first = p->mask ? (unsigned)__builtin_ctz(p->mask) : 0;
+    uint32_t above = p->mask & (p->mask - 1), step = 0;
+    if (above)
+        step = (uint32_t)((int32_t)(p->offset[__builtin_ctz(above)] - p->offset[first]) /
+                          (int32_t)((unsigned)__builtin_ctz(above) - first));
+    bool even = true;
+    for (uint32_t m = p->mask; m; m &= m - 1)
+        even &= p->offset[__builtin_ctz(m)] == p->offset[first] + step * ((unsigned)__builtin_ctz(m) - first);
+    if (even) {
+        append(a, number(p->offset[first]), ok);
+        append(a, json_integer((int32_t)step), ok);
+        return a;
+    }
+    for (unsigned k = 0; k < 32; k++)
+        append(a, number(p->offset[k]), ok);
+    return a;
+}
+
+static json_t *pattern_list(const struct wg_launch_result *l, bool *ok)
+{
+    json_t *a = json_array();
+    for (size_t i = 0; i < l->nsites; i++) {
+        const struct wg_patterns *p = l->sites[i].patterns;
+        if (!p)
+            continue;
+        json_t *o = json_object(), *rows = json_array();
+        put(o, "site", json_integer((json_int_t)i), ok);
+        put_number(o, "left_out", p->left_out, ok);
+        for (size_t k = 0; k < p->n; k++)
+            append(rows, json_pack("[o,o,o,o,o]", number(p->v[k].count), number(p->v[k].mask), number(p->v[k].bytes),
+                                   number(p->v[k].cost), lanes_of(&p->v[k], ok)), ok);
+        put(o, "rows", rows, ok);
+        append(a, o, ok);
+    }
+    return a;
+}
+
+static json_t *shared_arrays(const struct wg_launch_result *l, bool *ok)
+{
+    json_t *a = json_array();
+    for (size_t i = 0; i < l->narrays; i++) {
+        json_t *o = json_object();
+        put_text(o, "name", l->arrays[i].name, ok);
+        put_number(o, "offset", l->arrays[i].offset, ok);
+        put_number(o, "bytes", l->arrays[i].bytes, ok);
+        if (l->arrays[i].dynamic)
+            put(o, "dynamic", json_true(), ok);
+        append(a, o, ok);
+    }
+    return a;
+}
+
 static json_t *stored_rows(const struct wg_launch_result *l, bool *ok)
 {
     json_t *a = NULL;
@@ -201,6 +259,8 @@ static json_t *launch(const struct wg_launch_result *l, bool *ok)
     put_number(o, "static_shared", l->static_shared, ok);
     put_number(o, "dynamic_shared", l->dynamic_shared, ok);
     put_number(o, "local_bytes", l->local_bytes, ok);
+    if (l->narrays)
+        put(o, "shared_arrays", shared_arrays(l, ok), ok);
     put_number(o, "registers", l->registers, ok);
     put(o, "registers_exact", json_boolean(l->registers_exact), ok);
     put_number(o, "registers_low", l->registers_low, ok);
@@ -265,6 +325,11 @@ static void launches(json_t *root, const struct wg_profile *p, bool *ok)
                     put(o, "worst", worst, ok);
                 else
                     json_decref(worst);
+                json_t *patterns = pattern_list(l, ok);
+                if (json_array_size(patterns))
+                    put(o, "patterns", patterns, ok);
+                else
+                    json_decref(patterns);
             }
             json_t *stored = json_object_get(o, "counts") ? stored_rows(l, ok) : NULL;
             if (stored)

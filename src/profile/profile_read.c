@@ -194,6 +194,7 @@ static void site(struct reader *r, const json_t *o, struct wg_site *s)
     s->space = (uint8_t)get_word(r, o, "space", wg_profile_site_spaces, WG_SITE_GENERIC + 1, WG_SITE_NONE, WG_SITE_NONE);
     s->access_bytes = (uint16_t)get_number(r, o, "access_bytes", UINT16_MAX);
     s->machine = (uint32_t)get_number(r, o, "machine", UINT32_MAX);
+    s->idle = json_is_true(json_object_get(o, "idle"));
 }
 
 struct code { struct wg_site *sites; size_t n; };
@@ -268,6 +269,76 @@ static void worst(struct reader *r, const json_t *list, struct wg_launch_result 
     }
 }
 
+/* One row of wg_patterns; false after a message. */
+static bool pattern(struct reader *r, const json_t *row, struct wg_pattern *p)
+{
+    const json_t *lanes = json_array_get(row, 4);
+    p->count = to_number(r, json_array_get(row, 0), "pattern", UINT64_MAX);
+    p->mask = (uint32_t)to_number(r, json_array_get(row, 1), "pattern", UINT32_MAX);
+    p->bytes = (uint16_t)to_number(r, json_array_get(row, 2), "pattern", 16);
+    p->cost = (uint32_t)to_number(r, json_array_get(row, 3), "pattern", UINT32_MAX);
+    size_t n = json_array_size(lanes);
+    if (r->status == WG_OK && (!p->mask || !p->bytes || (p->bytes & (p->bytes - 1)) || (n != 2 && n != 32)))
+        bad(r, WG_CORRUPT, "a pattern has no lanes, %u bytes a lane, or %zu offsets", p->bytes, n);
+    if (r->status != WG_OK)
+        return false;
+    if (n == 2) {
+        const json_t *step = json_array_get(lanes, 1);
+        uint32_t first = (uint32_t)to_number(r, json_array_get(lanes, 0), "pattern", UINT32_MAX);
+        if (r->status == WG_OK && !json_is_integer(step))
+            bad(r, WG_CORRUPT, "a pattern's distance is no whole number");
+        for (uint32_t m = p->mask; m && r->status == WG_OK; m &= m - 1) {
+            unsigned at = (unsigned)__builtin_ctz(m), from = (unsigned)__builtin_ctz(p->mask);
+            p->offset[at] = first + (uint32_t)json_integer_value(step) * (at - from);
+        }
+        return r->status == WG_OK;
+    }
+    for (size_t k = 0; k < 32 && r->status == WG_OK; k++)
+        p->offset[k] = (uint32_t)to_number(r, json_array_get(lanes, k), "pattern", UINT32_MAX);
+    return r->status == WG_OK;
+}
+
+static void patterns(struct reader *r, const json_t *list, struct wg_launch_result *l)
+{
+    for (size_t i = 0; i < json_array_size(list) && r->status == WG_OK; i++) {
+        const json_t *o = element(r, list, i, JSON_OBJECT, "pattern list"), *rows = o ? member(r, o, "rows", JSON_ARRAY) : NULL;
+        uint64_t at = o ? get_number(r, o, "site", UINT64_MAX) : 0;
+        size_t n = json_array_size(rows);
+        struct wg_patterns *p = get_memory(r, 1, sizeof *p);
+        struct wg_pattern *v = get_memory(r, n + 1, sizeof *v);
+        if (r->status != WG_OK || !p || !v)
+            return;
+        if (at >= l->nsites) {
+            bad(r, WG_CORRUPT, "patterns name site %" PRIu64 " of %zu", at, l->nsites);
+            return;
+        }
+        for (size_t k = 0; k < n; k++) {
+            const json_t *row = element(r, rows, k, JSON_ARRAY, "pattern");
+            if (!row || !pattern(r, row, &v[k]))
+                return;
+        }
+        *p = (struct wg_patterns){n, v, get_number(r, o, "left_out", UINT64_MAX)};
+        l->sites[at].patterns = p;
+    }
+}
+
+static void shared_arrays(struct reader *r, const json_t *list, struct wg_launch_result *l)
+{
+    size_t n = json_array_size(list);
+    struct wg_shared_array *v = n ? get_memory(r, n, sizeof *v) : NULL;
+    for (size_t i = 0; i < n && r->status == WG_OK; i++) {
+        const json_t *o = element(r, list, i, JSON_OBJECT, "shared array");
+        if (!o)
+            return;
+        v[i].name = get_text(r, o, "name");
+        v[i].offset = get_number(r, o, "offset", UINT32_MAX);
+        v[i].bytes = get_number(r, o, "bytes", UINT32_MAX);
+        v[i].dynamic = json_is_true(json_object_get(o, "dynamic"));
+    }
+    l->arrays = v;
+    l->narrays = r->status == WG_OK ? n : 0;
+}
+
 static void stored_rows(struct reader *r, const json_t *rows, struct wg_launch_result *l)
 {
     for (size_t i = 0; i < json_array_size(rows) && r->status == WG_OK; i++) {
@@ -313,6 +384,7 @@ static void sites(struct reader *r, const json_t *o, struct wg_launch_result *l,
     count_rows(r, member(r, o, "counts", JSON_ARRAY), l);
     stored_rows(r, json_object_get(o, "stored"), l);
     worst(r, member(r, o, "worst", JSON_ARRAY), l);
+    patterns(r, member(r, o, "patterns", JSON_ARRAY), l);
 }
 
 /* Counters that are no column of the file, and those that the launch names. */
@@ -347,6 +419,7 @@ static void launch(struct reader *r, const json_t *o, size_t index, const struct
     l->static_shared = get_number(r, o, "static_shared", UINT64_MAX);
     l->dynamic_shared = get_number(r, o, "dynamic_shared", UINT64_MAX);
     l->local_bytes = get_number(r, o, "local_bytes", UINT64_MAX);
+    shared_arrays(r, member(r, o, "shared_arrays", JSON_ARRAY), l);
     l->registers = (uint32_t)get_number(r, o, "registers", UINT32_MAX);
     l->registers_exact = get_bool(r, o, "registers_exact");
     l->registers_low = (uint32_t)get_number(r, o, "registers_low", UINT32_MAX);
