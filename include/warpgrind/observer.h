@@ -52,8 +52,17 @@ struct wg_exchange {
     const char *name;       /* "shfl.sync" */
 };
 
-/* A cp.async of one lane. LEFT: the lane exits without having waited for it; the bytes land all the same. */
-enum wg_async_event { WG_ASYNC_ISSUED, WG_ASYNC_LANDED, WG_ASYNC_LEFT };
+/* A cp.async of one lane. LEFT: the lane exits without having waited for it; the bytes land all the same. SEEN is never
+ * sent: a bulk copy that landed, as the checks tell each other. */
+enum wg_async_event { WG_ASYNC_ISSUED, WG_ASYNC_LANDED, WG_ASYNC_LEFT, WG_ASYNC_SEEN };
+
+/* A bulk copy to shared memory of the block that its mbarrier is in too: whoever has not seen the end of that phase may not
+ * touch the bytes. The bytes are there at once. */
+struct wg_bulk_copy {
+    uint32_t site, bytes;
+    uint64_t to, bar; /* offsets in shared memory */
+    bool phase;       /* parity of the mbarrier's phase before the copy */
+};
 
 /* What a lane does to an mbarrier in the block's shared memory, and how the object stands after it. */
 enum wg_object_event {
@@ -126,6 +135,7 @@ struct wg_observer {
     /* cp.async to shared memory at addr; site: of the copy itself, whatever happens to it */
     void (*async_write)(void *ctx, void *block, uint32_t warp, uint32_t lane, uint32_t site, uint64_t addr, uint32_t bytes,
                         enum wg_async_event what);
+    void (*bulk_copy)(void *ctx, void *block, uint32_t warp, uint32_t lane, const struct wg_bulk_copy *c);
     void (*object)(void *ctx, void *block, uint32_t warp, uint32_t lane, const struct wg_object *o);
     void (*barrier_arrive)(void *ctx, void *block, uint32_t warp, const struct wg_barrier_event *e);
     void (*barrier_release)(void *ctx, void *block, uint32_t id, const uint32_t *live); /* live lanes of every warp */

@@ -283,6 +283,7 @@ static void free_block(struct wg_cblock *b)
     }
     free(b->vars.v);
     free(b->objects);
+    free(b->flights);
     free(b->cells);
     free(b->init);
     free(b);
@@ -345,7 +346,7 @@ static void *block_begin(void *ctx, const struct wg_block_event *e)
     b->linear = e->linear;
     memcpy(b->ctaid, e->ctaid, sizeof b->ctaid);
     b->broken = b->any_cta = b->any_gpu = b->ended = false;
-    b->nobjects = 0;
+    b->nobjects = b->nflights = 0;
     for (uint32_t k = 0; k < WARPS; k++) {
         struct wg_cwarp *w = &b->w[k];
         w->clk = w->conv = 0;
@@ -438,11 +439,25 @@ static void async_write(void *ctx, void *block, uint32_t warp, uint32_t lane, ui
         wg_racecheck_async(c, b, warp, lane, site, addr, bytes, what);
 }
 
+static void bulk_copy(void *ctx, void *block, uint32_t warp, uint32_t lane, const struct wg_bulk_copy *x)
+{
+    struct wg_check *c = ctx;
+    struct wg_cblock *b = block;
+    if (!b || x->to + x->bytes > c->launch.shared_bytes)
+        return;
+    if (c->tools & WG_TOOL_INITCHECK)
+        wg_initcheck_write(c, b, warp, lane, WG_SITE_SHARED, x->to, x->bytes);
+    if (c->tools & WG_TOOL_RACECHECK && !b->broken)
+        wg_flight_begin(c, b, warp, lane, x);
+}
+
 static void object(void *ctx, void *block, uint32_t warp, uint32_t lane, const struct wg_object *o)
 {
     struct wg_check *c = ctx;
     if (!block)
         return;
+    if (o->what == WG_OBJECT_PASSED)
+        wg_flight_seen(c, block, o);
     wg_racecheck_object(c, block, warp, lane, o);
     if (c->tools & WG_TOOL_SYNCCHECK)
         wg_synccheck_object(c, block, warp, lane, o);
@@ -529,7 +544,7 @@ struct wg_check *wg_check_open(unsigned tools, bool want_stored, uint64_t lo, ui
     *o = (struct wg_observer){
         .ctx = c, .memory = memory, .launch_begin = launch_begin, .launch_end = launch_end, .host_findings = host_findings,
         .place = place_of, .host_error = host_error, .leaks = leaks, .stored = stored,
-        .block_begin = block_begin, .block_end = block_end, .access = on_access, .native_write = native_write, .async_write = async_write,
+        .block_begin = block_begin, .block_end = block_end, .access = on_access, .native_write = native_write, .async_write = async_write, .bulk_copy = bulk_copy,
         .object = object,
         .barrier_arrive = barrier_arrive, .barrier_release = barrier_release, .exchange = exchange, .missing = missing,
         .fence = on_fence, .lanes_exit = lanes_exit};

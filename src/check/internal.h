@@ -52,6 +52,8 @@ struct wg_cobject {
     bool phase;
 };
 
+struct wg_cflight { struct wg_bulk_copy copy; uint32_t warp, lane; };
+
 struct wg_syncvar { uint64_t key, time; uint32_t warp, vc[WARPS]; }; /* key 0: free */
 struct wg_vars { struct wg_syncvar *v; size_t n, cap; };
 
@@ -66,6 +68,8 @@ struct wg_cblock {
     struct wg_vars vars;
     struct wg_cobject *objects;
     size_t nobjects, objects_cap;
+    struct wg_cflight *flights; /* bulk copies on their way */
+    size_t nflights, flights_cap;
     bool ended;
     struct wg_cell *cells; /* shared memory */
     uint8_t *init;         /* of shared memory, a bit a byte */
@@ -146,6 +150,9 @@ void wg_racecheck_async(struct wg_check *c, struct wg_cblock *b, uint32_t warp, 
 void wg_racecheck_object(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, const struct wg_object *o);
 void wg_racecheck_fence(struct wg_cblock *b, uint32_t warp, uint8_t scope);
 void wg_racecheck_end(struct wg_check *c);
+/* flight.c */
+void wg_flight_begin(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, const struct wg_bulk_copy *x);
+void wg_flight_seen(struct wg_check *c, struct wg_cblock *b, const struct wg_object *o); /* a lane saw its phase end */
 /* initcheck.c */
 void wg_initcheck_access(struct wg_check *c, struct wg_cblock *b, uint32_t warp, const struct wg_access *a, uint32_t mask);
 void wg_initcheck_write(struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t lane, uint8_t space,

@@ -405,10 +405,10 @@ void wg_racecheck_async(struct wg_check *c, struct wg_cblock *b, uint32_t warp, 
     struct hit h = {c, b, &a, warp, lane, 0};
     for (; h.word < bytes; h.word += 4) {
         struct wg_cell *cell = &b->cells[(addr + h.word) >> 2];
-        if (what == WG_ASYNC_LANDED) {
+        if (what == WG_ASYNC_LANDED || what == WG_ASYNC_SEEN) {
             if (cell->w.flags & MARK_FLYING && cell->w.thread == n.thread && cell->w.block == n.block) {
                 cell->w.flags = 0;
-                cell->w.ts = n.ts;
+                cell->w.ts = what == WG_ASYNC_SEEN ? cell->w.ts : n.ts;
             }
             continue;
         }

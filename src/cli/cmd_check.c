@@ -191,9 +191,10 @@ static void race(FILE *out, const struct wg_profile *p, const struct wg_launch_r
     sscanf(f->message, "Race reported between %15s access and %15s", one, two);
     const char *kind = nth_line(f->message, 1);
     if (hazard) {
-        fprintf(out, PREFIX "%s: Potential %.3s hazard detected at address 0x%" PRIx64 " in block (%" PRIu32 ",%" PRIu32 ",%" PRIu32
+        fprintf(out, PREFIX "%s: Potential %.3s hazard detected at %s0x%" PRIx64 " in block (%" PRIu32 ",%" PRIu32 ",%" PRIu32
                             ") :\n",
-                f->severity == WG_SEVERITY_ERROR ? "Error" : f->severity ? "Warning" : "Info", kind ? kind : "???", f->address,
+                f->severity == WG_SEVERITY_ERROR ? "Error" : f->severity ? "Warning" : "Info", kind ? kind : "???",
+                strstr(f->message, " to __shared__ ") ? "__shared__ " : "", f->address,
                 f->block[0], f->block[1], f->block[2]);
         fprintf(out, PREFIX "    %s Thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") at ", one, f->thread[0], f->thread[1], f->thread[2]);
         at(out, p, l, f->source, f->line);
@@ -201,6 +202,9 @@ static void race(FILE *out, const struct wg_profile *p, const struct wg_launch_r
                 f->other_thread[1], f->other_thread[2]);
         at(out, p, l, f->other_source, f->other_line);
         fputc('\n', out);
+        for (const char *s = kind; s && !analysis; s = nth_line(s, 1))
+            if (!strncmp(s, "Current Value", 13))
+                text(out, s, "    ");
     }
     if (!analysis)
         return;
@@ -288,6 +292,8 @@ int wg_cmd_check(const struct wg_cli *o)
 {
     struct wg_cli c = *o;
     c.check = true;
+    if (!c.export)
+        c.export = c.save;
     if (!o->rest.n)
         return wg_cli_error(WG_EXIT_USAGE, "check takes a program: warpgrind check PROGRAM [ARGUMENTS]...");
     return wg_cli_program(&c);

@@ -72,13 +72,16 @@ struct wg_seen { uint8_t kind, space, elem, n; bool strong, acquire, release, wi
 #define wg_observe_lanes WG_ISA_NAME(wg_observe_lanes)
 #define wg_observe_write WG_ISA_NAME(wg_observe_write)
 #define wg_observe_remote WG_ISA_NAME(wg_observe_remote)
+#define wg_observe_bulk WG_ISA_NAME(wg_observe_bulk)
 #define wg_async_exit WG_ISA_NAME(wg_async_exit)
 /* The lanes of gone exit: their copies land, waited for or not. */
 void wg_async_exit(struct wg_warp *w, uint32_t gone);
 uint32_t wg_observe_lanes(struct wg_warp *w, const struct wg_inst *i, const struct wg_seen *s, const uint64_t *at,
                           uint32_t mask, const char *const *data);
 void wg_observe_write(struct wg_warp *w, unsigned lane, unsigned space, uint64_t at, uint32_t bytes);
-/* The same for shared memory of another block of the cluster. */
+/* A bulk copy that an mbarrier of the same block counts, before it is counted. */
+void wg_observe_bulk(struct wg_warp *w, const struct wg_inst *i, unsigned lane, uint64_t at, uint32_t bytes, uint64_t bar);
+/* As wg_observe_write for shared memory of another block of the cluster. */
 void wg_observe_remote(struct wg_warp *w, const struct wg_block *of, unsigned lane, uint64_t at, uint32_t bytes);
 static inline bool wg_is_observed(const struct wg_warp *w) { return w->wk->run->kc->observed; }
 #endif

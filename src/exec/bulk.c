@@ -31,11 +31,11 @@ static bool find(struct wg_warp *w, const struct wg_inst *i, const struct wg_lan
     return true;
 }
 
-/* Global bytes that one lane moves, 16 at a time; false: the observer forbids it. */
-static bool observe_global(struct wg_warp *w, const struct wg_inst *i, unsigned lane, uint64_t at, uint32_t bytes,
-                           bool store)
+/* Bytes that one lane moves, 16 at a time; false: the observer forbids it. */
+static bool observe_bytes(struct wg_warp *w, const struct wg_inst *i, unsigned lane, unsigned space, uint64_t at,
+                          uint32_t bytes, bool store)
 {
-    struct wg_seen s = {.kind = store ? WG_ACCESS_STORE : WG_ACCESS_LOAD, .space = WG_SITE_GLOBAL, .elem = 4, .n = 4};
+    struct wg_seen s = {.kind = store ? WG_ACCESS_STORE : WG_ACCESS_LOAD, .space = (uint8_t)space, .elem = 4, .n = 4};
     uint64_t addr[WG_LANES] = {0};
     for (uint32_t k = 0; k < bytes; k += 16) {
         addr[lane] = at + k;
@@ -44,12 +44,16 @@ static bool observe_global(struct wg_warp *w, const struct wg_inst *i, unsigned 
     }
     return true;
 }
-static void tell_written(struct wg_warp *w, unsigned lane, const struct end *e, bool shared, uint32_t bytes)
+/* bar: the object that will count the bytes, or NULL */
+static void tell_written(struct wg_warp *w, const struct wg_inst *i, unsigned lane, const struct end *e, bool shared,
+                         uint32_t bytes, const struct end *bar)
 {
     if (!wg_is_observed(w))
         return;
     if (shared && e->of != w->blk)
         wg_observe_remote(w, e->of, lane, e->at, bytes);
+    else if (shared && bar && bar->of == w->blk)
+        wg_observe_bulk(w, i, lane, e->at, bytes, bar->at);
     else
         wg_observe_write(w, lane, shared ? WG_SITE_SHARED : WG_SITE_GLOBAL, e->at, bytes);
 }
@@ -77,9 +81,9 @@ static bool multicast(struct wg_warp *w, const struct wg_inst *i, unsigned lane,
             wg_cluster_fault(w, i, lane, wg_cluster_offset(w->blk, to->at, r));
             return false;
         }
-        struct end e = {t->shared + to->at, t, to->at};
+        struct end e = {t->shared + to->at, t, to->at}, object = {NULL, t, bar};
         memmove(e.p, from->p, size);
-        tell_written(w, lane, &e, true, size);
+        tell_written(w, i, lane, &e, true, size, wg_outside(bar, 8, 0, t->shared_bytes) ? NULL : &object);
         if (!wg_mbarrier_complete(w, i, lane, t, bar, size))
             return false;
     }
@@ -97,9 +101,10 @@ static bool one(struct wg_warp *w, const struct wg_inst *i, const char *R, unsig
         return false;
     if (d->has_bar && !find(w, i, &d->bar, true, l, bar[l], 8, 8, "access to an mbarrier", &obj))
         return false;
-    if (wg_is_observed(w) && !d->from_shared && !observe_global(w, i, l, src.at, size, false))
+    if (wg_is_observed(w) && src.of == w->blk &&
+        !observe_bytes(w, i, l, d->from_shared ? WG_SITE_SHARED : WG_SITE_GLOBAL, src.at, size, false))
         return true;
-    if (wg_is_observed(w) && !d->to_shared && !d->atom && !observe_global(w, i, l, dst.at, size, true))
+    if (wg_is_observed(w) && !d->to_shared && !d->atom && !observe_bytes(w, i, l, WG_SITE_GLOBAL, dst.at, size, true))
         return true;
     if (d->counted)
         count(w, i, !d->from_shared ? src.at : !d->to_shared ? dst.at : 0, size);
@@ -110,7 +115,7 @@ static bool one(struct wg_warp *w, const struct wg_inst *i, const char *R, unsig
         wg_bulk_reduce(dst.p, src.p, size, d->atom, d->type, !d->to_shared, !d->to_shared && w->wk->run->nworkers > 1);
     else
         memmove(dst.p, src.p, size);
-    tell_written(w, l, &dst, d->to_shared, size);
+    tell_written(w, i, l, &dst, d->to_shared, size, d->has_bar ? &obj : NULL);
     return !d->has_bar || wg_mbarrier_complete(w, i, l, obj.of, obj.at, size);
 }
 
@@ -154,7 +159,7 @@ H(st_async)
             else
                 memcpy(dst.p + k * d->value_bytes, v, d->value_bytes);
         }
-        tell_written(w, l, &dst, true, size);
+        tell_written(w, i, l, &dst, true, size, &obj);
         if (!wg_mbarrier_complete(w, i, l, obj.of, obj.at, size))
             return NULL;
     }

@@ -224,13 +224,43 @@ uint8_t wg_access_scope_of(unsigned scope)
     }
 }
 
+/* An address without the copies and added constants between it and where it comes from. */
+struct origin { int32_t reg; const struct wg_symbol *sym; int64_t off; };
+static struct origin origin(const struct wg_function *f, const struct wg_operand *m)
+{
+    struct origin o = {m->reg, m->sym, m->imm};
+    for (int step = 0; step < 8 && o.reg >= 0; step++) {
+        const struct wg_instr *def = NULL;
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < f->ninstrs && n < 2; i++) {
+            const struct wg_instr *x = &f->instrs[i];
+            if (x->nops && x->ops[0].kind == WG_OPERAND_REG && x->ops[0].reg == o.reg && x->op != WG_OP_ST && x->op != WG_OP_RED) {
+                def = x;
+                n++;
+            }
+        }
+        if (n != 1 || def->guard >= 0)
+            break;
+        const struct wg_operand *a = def->nops > 1 ? &def->ops[1] : NULL, *b = def->nops > 2 ? &def->ops[2] : NULL;
+        bool copy = (def->op == WG_OP_MOV || def->op == WG_OP_CVTA) && a;
+        bool plus = def->op == WG_OP_ADD && b && b->kind == WG_OPERAND_IMM;
+        if ((!copy && !plus) || (a->kind != WG_OPERAND_REG && a->kind != WG_OPERAND_SYMBOL))
+            break;
+        o = (struct origin){a->kind == WG_OPERAND_REG ? a->reg : -1, a->kind == WG_OPERAND_REG ? NULL : a->sym,
+                            o.off + (plus ? b->imm : 0) + (a->kind == WG_OPERAND_REG ? 0 : a->imm)};
+    }
+    return o;
+}
+
 /* A compare-and-swap of the same place decides whether the value that a plain load took counts. */
 static bool guesses(const struct wg_emit *e, const struct wg_operand *m)
 {
     for (uint32_t i = 0; i < e->fn->ninstrs; i++) {
         const struct wg_instr *x = &e->fn->instrs[i];
-        if (x->op == WG_OP_ATOM && x->atom == WG_ATOM_CAS && x->ops[1].reg == m->reg && x->ops[1].sym == m->sym &&
-            x->ops[1].imm == m->imm)
+        if (x->op != WG_OP_ATOM || x->atom != WG_ATOM_CAS)
+            continue;
+        const struct origin a = origin(e->fn, &x->ops[1]), b = origin(e->fn, m);
+        if (a.reg == b.reg && a.sym == b.sym && a.off == b.off)
             return true;
     }
     return false;

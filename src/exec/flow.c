@@ -493,6 +493,10 @@ H(native)
 
 /* ---- barriers: a: S slot of the barrier's number; b: S slot of the thread count, 0: all; k1: 1 reduction with
  * predicate c; p: the message for a bad operand ---- */
+/* wg_barrier.result, of the last phase, for warps may be slow to read it while others arrive for the next: the count, and
+ * what red.and and red.or give. */
+#define RESULT_AND 0x40000000u
+#define RESULT_OR 0x80000000u
 static bool barrier_ready(const struct wg_block *b, const struct wg_barrier *x)
 {
     return x->arrived >= (x->explicit_count ? x->expected : b->live_lanes);
@@ -537,7 +541,7 @@ static void barrier_release(struct wg_block *b, struct wg_barrier *x, uint32_t i
 {
     if (b->wk->run->kc->observed)
         tell_release(b, id);
-    x->result = x->red_popc;
+    x->result = x->red_popc | (x->red_and & RESULT_AND) | (x->red_or & RESULT_OR);
     x->arrived = 0;
     b->wk->changes++;
     for (uint32_t k = 0; k < b->nwarps; k++) {
@@ -616,18 +620,19 @@ H(bar_arrive)
 /* k1: enum wg_bool; d: predicate, or S32 of the count; a: barrier */
 H(bar_result)
 {
-    const struct wg_barrier *x = &w->blk->bar[*(uint32_t *)(R + i->a) & (WG_BARRIERS - 1)];
+    const uint32_t result = w->blk->bar[*(uint32_t *)(R + i->a) & (WG_BARRIERS - 1)].result;
+    const uint32_t count = result & ~(RESULT_AND | RESULT_OR);
     uint32_t m = WG_ON;
     if (i->k1 == WG_BOOL_POPC) {
         if (i->n) {
             uint32_t *d = WG_VEC(uint32_t, i->d);
             for (uint32_t l = 0; l < 32; l++)
-                d[l] = (m >> l & 1) ? x->result : d[l];
+                d[l] = (m >> l & 1) ? count : d[l];
         } else {
-            *(uint64_t *)(R + i->d) = x->result;
+            *(uint64_t *)(R + i->d) = count;
         }
     } else {
-        uint32_t r = i->k1 == WG_BOOL_AND ? x->red_and : x->red_or;
+        uint32_t r = result & (i->k1 == WG_BOOL_AND ? RESULT_AND : RESULT_OR) ? ~0u : 0;
         m = WG_ON_P;
         WG_P(i->d) = (WG_P(i->d) & ~m) | (r & m);
     }

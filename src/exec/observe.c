@@ -1,5 +1,6 @@
 /* observe.c - instructions that tell the observer what the next one is about to do. Only decoded when there is one. */
 #include "exec/async.h"
+#include "exec/mbarrier.h"
 #include "exec/handlers.h"
 #include "exec/lanes.h"
 #include "exec/engine.h"
@@ -175,6 +176,14 @@ void wg_observe_write(struct wg_warp *w, unsigned lane, unsigned space, uint64_t
 {
     const struct wg_observer *o = &w->wk->run->g->observer;
     o->native_write(o->ctx, w->blk->observed, w->index, lane, (uint8_t)space, at, bytes);
+}
+void wg_observe_bulk(struct wg_warp *w, const struct wg_inst *i, unsigned lane, uint64_t at, uint32_t bytes, uint64_t bar)
+{
+    const struct wg_observer *o = &w->wk->run->g->observer;
+    uint64_t v;
+    memcpy(&v, w->blk->shared + bar, sizeof v);
+    struct wg_bulk_copy c = {.site = i->site, .bytes = bytes, .to = at, .bar = bar, .phase = wg_mbarrier_unpack(v).phase};
+    o->bulk_copy(o->ctx, w->blk->observed, w->index, lane, &c);
 }
 void wg_observe_remote(struct wg_warp *w, const struct wg_block *of, unsigned lane, uint64_t at, uint32_t bytes)
 {

@@ -200,6 +200,8 @@ static bool load(struct wg_warp *w, const struct wg_inst *i, const struct box *b
         if (wg_is_observed(w)) {
             if (t != w->blk)
                 wg_observe_remote(w, t, l, at, (uint32_t)span);
+            else if (tb == w->blk && !wg_outside(bar, 8, 0, tb->shared_bytes))
+                wg_observe_bulk(w, i, l, at, (uint32_t)span, bar);
             else
                 wg_observe_write(w, l, WG_SITE_SHARED, at, (uint32_t)span);
         }

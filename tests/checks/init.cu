@@ -1,4 +1,5 @@
 // init.cu - reads of memory that nobody wrote, and copies of padding that nobody minds.
+// sound: halo<true>
 #include "common.h"
 
 struct Padded { char c; int i; };

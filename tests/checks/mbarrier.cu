@@ -1,4 +1,5 @@
 // mbarrier.cu - phases that end and one that cannot; copies that their thread leaves behind.
+// sound: bytes<true>, turns, leaves<true>
 #include "common.h"
 #include <cstdint>
 __device__ unsigned at(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }

@@ -1,4 +1,5 @@
 // race_async.cu - copies to shared memory that run on while the program goes on: waited for, and one group too few.
+// sound: pipeline<0>
 #include "common.h"
 
 template <int LEFT> __global__ void pipeline(const int *x, int *o)

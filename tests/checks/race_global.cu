@@ -1,4 +1,5 @@
 // race_global.cu - what blocks tell each other through global memory: with fence and atomic it is sound, else a race.
+// sound: last_block<true>, sound, fill, use
 #include "common.h"
 
 // The last block adds up what all blocks have left.

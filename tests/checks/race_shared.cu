@@ -1,5 +1,6 @@
 // race_shared.cu - races between warps of a block; each faulty kernel has a sound twin. A line
 // that is marked must be in a finding of that kind, and no other line may be.
+// sound: rounds<true>, sound
 #include "common.h"
 
 template <bool FIX> __global__ void rounds(const int *x, int *out, int n)

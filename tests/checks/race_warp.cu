@@ -1,4 +1,5 @@
 // race_warp.cu - lanes of one warp that rely on running in step, and lanes that synchronise.
+// sound: last_warp<true>
 #include "common.h"
 
 template <bool SYNC> __global__ void last_warp(const float *x, float *o)

@@ -45,6 +45,32 @@ __global__ void grid(int *a, int *b)
         cooperative_groups::this_grid().sync();
     }
 }
+// Compare-and-swap decides whether a value that was read without care counts; of a member, and through either space.
+struct Pair { int other[7], value; };
+__global__ void swaps(Pair *g)
+{
+    __shared__ Pair s;
+    if (threadIdx.x == 0)
+        s.value = 0;
+    __syncthreads();
+    for (int k = 0; k < 2; k++) {
+        Pair *p = k ? g : &s;
+        int old = *(volatile int *)&p->value, seen;
+        while ((seen = atomicCAS(&p->value, old, old + 1)) != old)
+            old = seen;
+    }
+}
+// Barriers with reductions follow each other closely: each warp must get the result of its own.
+__global__ void votes(const int *x, int *o)
+{
+    int sum = 0, end = x[blockIdx.x];
+    for (int j = threadIdx.x; __syncthreads_or(j < end); j += blockDim.x) {
+        sum += __syncthreads_count(j < end);
+        sum += 1000 * __syncthreads_and(j < end);
+    }
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(o, sum);
+}
 __global__ void parity(int *o)
 {
     int v = 0;
@@ -69,5 +95,15 @@ int main()
     void *args[] = {&a, &b};
     cudaLaunchCooperativeKernel((void *)grid, dim3(4), dim3(256), args, 0, 0);
     parity<<<1, 64>>>(o);
-    return cudaDeviceSynchronize() != cudaSuccess || sum != 112;
+    swaps<<<2, 64>>>((Pair *)a);
+    for (int k = 0; k < 128; k++)
+        ones[k] = k;
+    cudaMemcpy(x, ones, sizeof ones, cudaMemcpyHostToDevice);
+    cudaMemset(o, 0, sizeof *o);
+    votes<<<128, 64>>>(x, o);
+    int got, want = 0;
+    cudaMemcpy(&got, o, sizeof got, cudaMemcpyDeviceToHost);
+    for (int k = 0; k < 128; k++) // two warps; all 64 are below the end in the first round from 64 on
+        want += 2 * k + (k >= 64 ? 2000 : 0);
+    return cudaDeviceSynchronize() != cudaSuccess || sum != 112 || got != want;
 }

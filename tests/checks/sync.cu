@@ -1,4 +1,5 @@
 // sync.cu - barriers and shuffles that not everybody reaches.
+// sound: tail<false>, whole, named
 #include "common.h"
 
 __global__ void split(int *x)

@@ -28,10 +28,16 @@ def marks(path):
     return must, may
 
 
-def findings(path, compiler, *options):
+def sound(path):
+    """Kernels, with their template arguments, that a comment `sound: a<1>, b` names: nothing may be found in them."""
+    with open(path, encoding="utf-8") as f:
+        return [k.strip() for line in re.findall(r"// sound: (.*)", f.read()) for k in line.split(",")]
+
+
+def findings(path, compiler, *options, quiet=True):
     with tempfile.TemporaryDirectory() as d:
         out = os.path.join(d, "x.wgprof")
-        r = subprocess.run([WARPGRIND, "check", "--compiler", compiler, "-q", "-o", out, *options, path],
+        r = subprocess.run([WARPGRIND, "check", "--compiler", compiler, *(["-q"] if quiet else []), "-o", out, *options, path],
                            capture_output=True, text=True, timeout=300)
         if not os.path.exists(out):
             raise AssertionError(r.stderr)
@@ -51,6 +57,8 @@ class Checks(unittest.TestCase):
                 self.assertEqual(got - may, must, "\n".join(str(list(r.values())) for r in rows))
                 for r in rows: # the program's own lines, never those of a header that came with a compiler
                     self.assertIn(os.path.basename(r["file"]), ("", name + ".cu"))
+                    for k in sound(path):
+                        self.assertNotRegex(r["kernel"], r"\b%s\(" % re.escape(k))
 
     def test_memory(self):
         self.one("memory")
@@ -70,6 +78,19 @@ class Checks(unittest.TestCase):
 
     def test_races_with_asynchronous_copies(self):
         self.one("race_async")
+
+    def test_races_with_bulk_copies(self):
+        self.one("race_bulk")
+
+    def test_places(self):
+        for compiler in compilers():
+            with self.subTest(compiler=compiler):
+                r, rows = findings(os.path.join(FOLDER, "places.cu"), compiler, quiet=False)
+                self.assertEqual({(x["id"], x["line"], x["other_line"]) for x in rows},
+                                 {("race-shared", "10", "12"), ("out-of-bounds", "4", "0")})
+                self.assertIn("__shared__ tile[2][5]\n", r.stderr)
+                self.assertRegex(r.stderr, r"Device Frame: places.cu:18\n")
+                self.assertRegex(r.stderr, r"Allocated by\n.*Host Frame: .*\n")
 
     def test_unwritten_memory(self):
         self.one("init")

@@ -34,7 +34,7 @@
 #define __all(p) __all_sync(0xffffffffu, p)
 
 template <class T, int D = 1, cudaTextureReadMode M = cudaReadModeElementType> struct texture_reference {};
-#define texture texture_reference
+#define texture __device__ texture_reference
 template <class T, int D> __device__ T zero_of(texture_reference<T, D, cudaReadModeElementType>) { return T{}; }
 template <int D> __device__ float zero_of(texture_reference<unsigned char, D, cudaReadModeNormalizedFloat>) { return 0; }
 template <int D> __device__ float zero_of(texture_reference<unsigned short, D, cudaReadModeNormalizedFloat>) { return 0; }
@@ -73,7 +73,7 @@ VECTORS(/)
 static inline __device__ int atomicInc(int *p, unsigned n) { return (int)atomicInc((unsigned *)p, n); }
 
 namespace bare {
-enum { BYTES = 4 << 20 };
+enum : size_t { BYTES = 4 << 20, ROOM = 512 << 20 }; // filled, and there: an index too high meets nobody
 template <class A> struct argument {
     static A make(double v) { return convert(v, (A *)nullptr); }
     template <class B> static auto convert(double v, B *) -> decltype((B)v) { return (B)v; }
@@ -83,7 +83,7 @@ template <class A> struct argument<A *> {
     static A *make(double)
     {
         void *p = nullptr;
-        cudaMalloc(&p, BYTES);
+        cudaMalloc(&p, ROOM);
         fill((A *)p);
         return (A *)p;
     }

@@ -10,7 +10,7 @@ import re
 import tempfile
 from checker import told
 
-THREADS, GROUP, HERE = 2048, 25, os.path.dirname(os.path.abspath(__file__))
+THREADS, GROUP, HERE = 2048, 60, os.path.dirname(os.path.abspath(__file__))
 GLOBAL = re.compile(r"(template\s*<[^>]*>\s*)?(?:extern\s+\"C\"\s*)?(?:static\s+)?(?:__global__|void\s+__global__)\s+"
                     r"(?:__launch_bounds__\s*\([^)]*\)\s*)?(?:static\s+|inline\s+|void\s+)*"
                     r"(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(([^)]*)\)\s*(\{|;)")
@@ -57,7 +57,8 @@ def values(text, params):
     out = []
     for p in params:
         m = re.search(r"__(?:requires|assume)\(\s*(?:immutable_)?%s\s*==\s*([^;]*?)\)\s*;" % re.escape(p), bare(text))
-        out.append("(double)(%s)" % m.group(1) if m else "(double)(gridDim.x * blockDim.x)")
+        plain = m and not re.search(r"\b(?!gridDim|blockDim|[xyz]\b)[a-z]\w*", m.group(1))  # numbers, sizes and macros
+        out.append("(double)(%s)" % m.group(1) if plain else "(double)(gridDim.x * blockDim.x)")
     return out or ["0"]
 
 
@@ -71,9 +72,10 @@ def macros(path):
 
 
 def program(part):
-    """Each file in a namespace of its own, with what launches its kernels."""
-    lines = ['#include "%s/bare.h"' % HERE]
+    """Each file in a namespace of its own, with what launches its kernels: {line: number of the file}, text."""
+    lines, whose = ['#include "%s/bare.h"' % HERE], {}
     for k, (_, path, text, head, _, standard) in part:
+        first = len(lines)
         grid, block = launch(head, standard)
         defined = re.findall(r"-D(\w+)", head.split("ALTERNATIVELY")[0])
         lines += ["#define %s" % x for x in defined]
@@ -83,15 +85,20 @@ def program(part):
             lines += ["    const double v%d[] = {%s};" % (n, ", ".join(values(text, params))),
                       "    bare::launch(%s, gridDim, blockDim, 16384, v%d);" % (name, n)]
         lines += ["}", "}"] + ["#undef %s" % x for x in sorted(macros(path) | set(defined))]
-    return "\n".join([*lines, "int main()", "{", *('    puts("at kk%d_"), fflush(stdout), kk%d_::launch_all();' % (k, k) for k, _ in part), "}", ""])
+        whose.update((n + 1, k) for n in range(first, len(lines)))
+    return whose, "\n".join([*lines, "int main()", "{", *('    puts("at kk%d_"), fflush(stdout), kk%d_::launch_all();' % (k, k) for k, _ in part), "}", ""])
 
 
-def refused(log, part):
+def refused(log, part, whose):
     """Numbers of the files that a compiler complained about."""
     bad = {os.path.realpath(m) for m in re.findall(r"^(/[^:\n]*):\d+:\d+: (?:fatal )?error", log, re.M)}
     inside = {k for k, c in part for b, own in [(b, os.path.realpath(c[1])) for b in bad]
               if b == own or (b.endswith(".h") and os.path.dirname(b) == os.path.dirname(own))}
-    return inside | {int(n) for n in re.findall(r"kk(\d+)_", log)}
+    for block in re.split(r"^(?=\S+: (?:fatal )?error)", log, flags=re.M):  # an error in bare.h: who asked for it
+        m = re.search(r"/main\.cu:(\d+):\d+: note: in instantiation", block) if ": error" in block else None
+        if m and "/bare.h:" in block.split("error", 1)[0]:
+            inside |= {whose[int(m.group(1))]} if int(m.group(1)) in whose else set()
+    return inside | {whose[int(n)] for n in re.findall(r"/main\.cu:(\d+):\d+: error", log) if int(n) in whose}
 
 
 def launched(runner, part):
@@ -100,8 +107,9 @@ def launched(runner, part):
     while part:
         with tempfile.TemporaryDirectory() as d:
             source = os.path.join(d, "main.cu")
+            whose, body = program(part)
             with open(source, "w", encoding="utf-8") as f:
-                f.write(program(part))
+                f.write(body)
             profile, log = runner.check(source, build=["-w", "-std=c++17", "-ferror-limit=0"])
         if profile:
             for l in profile["launches"]:
@@ -115,7 +123,7 @@ def launched(runner, part):
             part = left  # a kernel that stops keeps those behind it from running
             continue
         ran = re.findall(r"at kk(\d+)_", runner.stdout)
-        bad = refused(log, part) & {k for k, _ in part}
+        bad = refused(log, part, whose) & {k for k, _ in part}
         for k in [int(ran[-1])] if ran else bad or {k for k, _ in part}:
             why[k] = "took too long" if ran else "is not accepted by the compiler" if bad else log[:160]
         part = [p for p in part if p[0] not in why]
