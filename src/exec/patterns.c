@@ -50,7 +50,7 @@ void wg_patterns_keep(struct wg_warp *w, uint32_t site, const uint32_t *at, uint
     struct wg_pattern p = {.mask = mask, .bytes = (uint16_t)bytes, .cost = cost};
     if (!*t)
         *t = wg_calloc(1, sizeof **t);
-    if (!*t)
+    if (!*t || !mask)
         return;
     for (uint32_t m = mask; m; m &= m - 1)
         p.offset[__builtin_ctz(m)] = at[__builtin_ctz(m)];

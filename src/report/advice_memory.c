@@ -120,6 +120,33 @@ static void shared_arrays(struct wg_items *x)
     }
 }
 
+/* Where no array is known, as in a profile of an earlier version: what padding does to the worst access alone. */
+static void one_access(struct wg_items *x, const struct wg_line *line)
+{
+    const struct wg_site *s = wg_advice_site(line->sites, line->nsites, true);
+    struct wg_trial t;
+    if (!s || !wg_judge_line(x->g, line) || wg_layout_array_of(x->g->first, s))
+        return;
+    wg_advice_try(s->worst, &t);
+    if (t.fix != WG_FIX_PAD) {
+        unfixed(x, line, line->wavefronts_extra, line->wavefronts, x->g->total[WG_C_WAVEFRONTS], t.text);
+        return;
+    }
+    struct wg_item *it = wg_items_add(x, WG_ADVICE_PAD, WG_SURE_MAYBE);
+    const char *colon = strchr(t.text, ':');
+    if (!it || !colon)
+        return;
+    it->line = line;
+    it->text = s->text;
+    uint64_t saved = (uint64_t)((double)wg_advice_extra(s) * (t.before - t.after) / (s->worst->cost - s->worst->ideal));
+    snprintf(it->found, sizeof it->found, "%.*s", (int)(colon - t.text), t.text);
+    snprintf(it->fix, sizeof it->fix, "%s", colon + 2);
+    snprintf(it->proof, sizeof it->proof, "tried on its worst access alone: %" PRIu32 " wavefronts -> %" PRIu32 " (modelled)", t.before, t.after);
+    struct wg_work w = x->gain.work;
+    w.wavefronts -= (double)saved / (double)x->g->nlaunches;
+    it->faster = x->open ? wg_gain_work(&x->gain, &w) : (struct wg_faster){1, 1};
+}
+
 /* ---- global memory ---- */
 /* Sites that read (or write) one structure: the same register, the same distance between lanes. */
 struct members { size_t n; const struct wg_site *v[64]; int64_t low, high; uint64_t used; };
@@ -344,6 +371,8 @@ void wg_advice_memory(struct wg_items *x)
     shared_arrays(x);
     for (size_t i = 0; i < x->lines->n; i++) {
         const struct wg_line *line = &x->lines->v[i];
+        if (line->wavefronts_extra)
+            one_access(x, line);
         if (!line->sectors_extra || !wg_judge_line(x->g, line) || wide_line(x, line, done))
             continue;
         const struct wg_site *s = wg_advice_site(line->sites, line->nsites, false);
