@@ -1,4 +1,4 @@
-# prepare.sh - what bench/engine and bench/peers have in common; sourced from the repository's root.
+# prepare.sh - what bench/engine, bench/peers and bench/checks have in common; sourced from the repository's root.
 . tools/packages.sh
 
 BENCH_BUILD=${BENCH_BUILD:-build}

@@ -13,6 +13,16 @@ extern "C" {
 enum wg_access_kind { WG_ACCESS_LOAD, WG_ACCESS_STORE, WG_ACCESS_ATOM, WG_ACCESS_RED }; /* ATOM: the old value is used */
 enum wg_access_scope { WG_ACCESS_CTA, WG_ACCESS_CLUSTER, WG_ACCESS_GPU, WG_ACCESS_SYSTEM };
 
+/* What stays the same of all accesses of one instruction. The observer owns lo and hi, which start as 0: while the launch
+ * lasts, an access by whole warps within [lo, hi) and aligned to its size is in order as far as memory goes. */
+struct wg_access_site {
+    uint64_t lo, hi; /* device addresses, or offsets in shared or local memory */
+    uint32_t site;
+    uint8_t kind, space; /* space: as written, so GENERIC too */
+    bool strong;         /* or otherwise special: never a row */
+    uint8_t elem, n;
+};
+
 /* One memory instruction of one warp in one space (a generic instruction that meets several gives several events). */
 struct wg_access {
     uint32_t site;
@@ -32,6 +42,7 @@ struct wg_access {
     /* The sites of the calls that led here, innermost first; how many there are, at most n of them set. */
     uint32_t (*stack)(const struct wg_access *a, uint32_t *sites, uint32_t n);
     const void *impl, *regs;
+    struct wg_access_site *from; /* where rows are possible; else NULL */
 };
 
 /* A barrier of the block as one warp reaches it. */
@@ -91,6 +102,8 @@ struct wg_launch_event {
     uint32_t narrays;
     const struct wg_array *arrays;
 };
+/* What the checks remember about memory, in bytes of the host's: now, and at most so far. */
+struct wg_shadow { uint64_t now, peak; };
 struct wg_block_event { uint64_t linear; uint32_t ctaid[3]; };
 
 /* A finding by sites; the engine turns them into source lines. */
@@ -130,7 +143,11 @@ struct wg_observer {
     void *(*block_begin)(void *ctx, const struct wg_block_event *e); /* NULL: no memory; events go on with NULL */
     void (*block_end)(void *ctx, void *block);
     /* warps; `block` is what block_begin returned, warp its index in the block */
-    uint32_t (*access)(void *ctx, void *block, uint32_t warp, const struct wg_access *a); /* lanes that may do it */
+    uint32_t (*access)(void *ctx, void *block, uint32_t warp, const struct wg_access *a); /* lanes that may do it; NULL: not
+                                                                                           * asked for */
+    /* Most accesses: all 32 lanes, at base, base + stride, ..., inside [s->lo, s->hi) and aligned. True: seen, all may do
+     * it. False: nothing was done, the access event follows. NULL: that range is all there is to know. */
+    bool (*row)(void *block, uint32_t warp, const struct wg_access_site *s, uint64_t base, int64_t stride);
     void (*native_write)(void *ctx, void *block, uint32_t warp, uint32_t lane, uint8_t space, uint64_t addr, uint32_t bytes);
     /* cp.async to shared memory at addr; site: of the copy itself, whatever happens to it */
     void (*async_write)(void *ctx, void *block, uint32_t warp, uint32_t lane, uint32_t site, uint64_t addr, uint32_t bytes,

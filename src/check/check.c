@@ -18,12 +18,15 @@ static const struct { const char *name, *tool, *remedy; uint8_t severity; } rows
 /* ---- small things ---- */
 bool wg_bits_all(const uint8_t *bits, uint64_t at, uint64_t n)
 {
-    for (; n && (at & 7); at++, n--)
-        if (!(bits[at >> 3] >> (at & 7) & 1))
+    if (n <= 8 && (at & 7) + n <= 8) {
+        uint8_t m = (uint8_t)(((1u << n) - 1) << (at & 7));
+        return (bits[at >> 3] & m) == m;
+    }
+    for (uint64_t x; n >= 64 && !(at & 7); at += 64, n -= 64) {
+        memcpy(&x, bits + (at >> 3), 8);
+        if (x != ~0ull)
             return false;
-    for (; n >= 8; at += 8, n -= 8)
-        if (bits[at >> 3] != 0xff)
-            return false;
+    }
     for (; n; at++, n--)
         if (!(bits[at >> 3] >> (at & 7) & 1))
             return false;
@@ -38,6 +41,11 @@ bool wg_bits_none(const uint8_t *bits, uint64_t at, uint64_t n)
 }
 void wg_bits_set(uint8_t *bits, uint64_t at, uint64_t n, bool on)
 {
+    if (n <= 8 && (at & 7) + n <= 8) {
+        uint8_t m = (uint8_t)(((1u << n) - 1) << (at & 7));
+        bits[at >> 3] = (uint8_t)(on ? bits[at >> 3] | m : bits[at >> 3] & ~m);
+        return;
+    }
     for (; n && (at & 7); at++, n--)
         bits[at >> 3] = (uint8_t)(on ? bits[at >> 3] | 1 << (at & 7) : bits[at >> 3] & ~(1 << (at & 7)));
     memset(bits + (at >> 3), on ? 0xff : 0, n >> 3);
@@ -198,10 +206,20 @@ static void hand_over(struct wg_found_entry *v, size_t n, wg_observed_fn put, vo
 }
 
 /* ---- events ---- */
+/* Sites learn their ranges again: memory is no longer what it was, or they are about to go. */
+static void forget_ranges(struct wg_check *c)
+{
+    for (size_t k = 0; k < c->nknown; k++)
+        c->known[k]->lo = c->known[k]->hi = 0;
+    c->nknown = 0;
+}
+
 static void memory(void *ctx, enum wg_memory_event what, uint64_t addr, uint64_t bytes, uint64_t other)
 {
     struct wg_check *c = ctx;
     wg_memcheck_memory(c, what, addr, bytes);
+    if (what == WG_MEMORY_FREE || what == WG_MEMORY_FORGET || what == WG_MEMORY_HEAP_FREE)
+        forget_ranges(c);
     if (c->tools & WG_TOOL_INITCHECK)
         wg_initcheck_memory(c, what, addr, bytes, other);
 }
@@ -264,19 +282,22 @@ static void launch_begin(void *ctx, const struct wg_launch_event *e)
     c->launch = *e;
     if (c->nstored)
         memset(c->stored, 0, c->nstored * sizeof *c->stored);
-    if (++c->serial == 0) { /* marks of 255 launches ago must not look like this one's */
-        for (uint64_t k = 0; c->cells && k < c->nregions; k++) {
-            free(c->cells[k]);
-            c->cells[k] = NULL;
-        }
-        c->serial = 1;
-    }
-    if (c->tools & WG_TOOL_RACECHECK)
-        c->rings = wg_calloc(e->nblocks, sizeof *c->rings);
+    c->serial++; /* pages with marks of another launch start anew */
+    c->npages = 0;
+    c->events.first = 1;
+    c->events.n = 0;
 }
 
 static void free_block(struct wg_cblock *b)
 {
+    struct wg_check *c = b->c;
+    uint32_t npages = (c->launch.shared_bytes >> PAGE_SHIFT) + 1;
+    for (uint32_t k = 0; b->pages && k < npages; k++)
+        wg_shadow_free(c, b->pages[k].word, PAGE_ROWS * sizeof *b->pages[k].word);
+    wg_shadow_free(c, b->pages, npages * sizeof *b->pages);
+    wg_shadow_free(c, b->init, c->launch.shared_bytes / 8 + INIT_SPARE);
+    c->shadow.now -= b->events.cap * sizeof *b->events.v;
+    free(b->events.v);
     for (uint32_t k = 0; k < WARPS; k++) {
         free(b->w[k].lane);
         free(b->w[k].local);
@@ -284,8 +305,6 @@ static void free_block(struct wg_cblock *b)
     free(b->vars.v);
     free(b->objects);
     free(b->flights);
-    free(b->cells);
-    free(b->init);
     free(b);
 }
 
@@ -305,6 +324,7 @@ static void launch_end(void *ctx, wg_observed_fn put, void *sink)
     }
     c->blocks = c->free_blocks = NULL;
     wg_racecheck_end(c);
+    forget_ranges(c);
 }
 
 static void host_findings(void *ctx, wg_observed_fn put, void *sink)
@@ -320,9 +340,11 @@ static struct wg_cblock *new_block(struct wg_check *c)
     struct wg_cblock *b = wg_calloc(1, sizeof *b);
     if (!b)
         return NULL;
-    b->cells = c->tools & WG_TOOL_RACECHECK ? wg_calloc(bytes / 4 + 2, sizeof *b->cells) : NULL;
-    b->init = c->tools & WG_TOOL_INITCHECK ? wg_calloc(bytes / 8 + 2, 1) : NULL;
-    if ((c->tools & WG_TOOL_RACECHECK && !b->cells) || (c->tools & WG_TOOL_INITCHECK && !b->init)) {
+    b->c = c;
+    b->events.first = 1;
+    b->pages = c->tools & WG_TOOL_RACECHECK ? wg_shadow_alloc(c, ((bytes >> PAGE_SHIFT) + 1) * sizeof *b->pages) : NULL;
+    b->init = c->tools & WG_TOOL_INITCHECK ? wg_shadow_alloc(c, bytes / 8 + INIT_SPARE) : NULL;
+    if ((c->tools & WG_TOOL_RACECHECK && !b->pages) || (c->tools & WG_TOOL_INITCHECK && !b->init)) {
         free_block(b);
         return NULL;
     }
@@ -347,6 +369,9 @@ static void *block_begin(void *ctx, const struct wg_block_event *e)
     memcpy(b->ctaid, e->ctaid, sizeof b->ctaid);
     b->broken = b->any_cta = b->any_gpu = b->ended = false;
     b->nobjects = b->nflights = 0;
+    b->events.first += b->events.n; /* the marks of the block before say nothing of this one */
+    wg_racecheck_stamp(b, true);
+    b->events.n = b->since = b->acted = b->flying = 0;
     for (uint32_t k = 0; k < WARPS; k++) {
         struct wg_cwarp *w = &b->w[k];
         w->clk = w->conv = 0;
@@ -355,7 +380,8 @@ static void *block_begin(void *ctx, const struct wg_block_event *e)
         if (w->lane)
             memset(w->lane, 0, LANES * sizeof *w->lane);
         if (w->local)
-            memset(w->local, 0, LANES * (size_t)w->local_cap / 8);
+            memset(w->local, 0, w->local_cap * sizeof *w->local);
+        memset(w->made, 0, sizeof w->made);
         w->exited = 0;
         w->exit_site = NO_SITE;
     }
@@ -366,7 +392,7 @@ static void *block_begin(void *ctx, const struct wg_block_event *e)
         memset(b->vars.v, 0, b->vars.cap * sizeof *b->vars.v);
     b->vars.n = 0;
     if (b->init)
-        memset(b->init, 0, c->launch.shared_bytes / 8 + 2);
+        memset(b->init, 0, c->launch.shared_bytes / 8 + INIT_SPARE);
     return b;
 }
 
@@ -396,6 +422,67 @@ static uint32_t inside(const struct wg_check *c, const struct wg_access *a, uint
     return ok;
 }
 
+/* What this access has shown about its instruction's next ones. */
+static void learn(struct wg_check *c, const struct wg_access *a, uint32_t good)
+{
+    struct wg_access_site *s = a->from;
+    if (c->want_stored || (s->space == WG_SITE_GENERIC && a->space != WG_SITE_GLOBAL))
+        return;
+    if (!s->hi && c->nknown == c->known_cap) {
+        size_t cap = c->known_cap ? c->known_cap * 2 : 64;
+        struct wg_access_site **p = wg_realloc(c->known, cap * sizeof *p);
+        if (!p)
+            return;
+        c->known = p;
+        c->known_cap = cap;
+    }
+    if (!s->hi)
+        c->known[c->nknown++] = s;
+    if (c->tools & WG_TOOL_MEMCHECK) {
+        wg_memcheck_range(c, a, (uint32_t)__builtin_ctz(good), &s->lo, &s->hi);
+    } else {
+        s->lo = a->space == WG_SITE_SHARED ? 0 : c->lo;
+        s->hi = a->space == WG_SITE_SHARED ? c->launch.shared_bytes : c->end;
+    }
+}
+
+/* Rows, as the tools need them. */
+static bool race_row(void *block, uint32_t warp, const struct wg_access_site *s, uint64_t base, int64_t stride)
+{
+    const struct wg_cblock *b = block;
+    return s->space == WG_SITE_CONST || b->broken || wg_racecheck_row(block, warp, s, base, stride);
+}
+static bool init_row(void *block, uint32_t warp, const struct wg_access_site *s, uint64_t base, int64_t stride)
+{
+    (void)warp;
+    return wg_initcheck_row(block, s, base, stride);
+}
+static bool both_row(void *block, uint32_t warp, const struct wg_access_site *s, uint64_t base, int64_t stride)
+{
+    const struct wg_cblock *b = block;
+    if (s->space == WG_SITE_SHARED && s->kind == WG_ACCESS_LOAD && s->elem == 4 && s->n == 1 && !b->broken) {
+        const uint8_t *at = b->init + (base >> 3);
+        uint64_t x[2];
+        memcpy(x, at, sizeof x); /* there is room behind the last */
+        if (stride == 4 ? !(base & 7) && (x[0] & x[1]) == ~0ull : !stride && (x[0] >> (base & 4) & 15) == 15)
+            return wg_racecheck_row(block, warp, s, base, stride);
+    }
+    return wg_initcheck_row(block, s, base, stride) && race_row(block, warp, s, base, stride);
+}
+
+static bool in_range(const struct wg_access_site *s, const uint64_t *addr, uint32_t mask)
+{
+    uint64_t bytes = (uint64_t)s->elem * s->n, room = s->hi - s->lo, first = addr[__builtin_ctz(mask)], bad = 0;
+    if (room < bytes)
+        return false;
+    room -= bytes;
+    for (uint32_t l = 0; l < LANES; l++) {
+        uint64_t x = mask >> l & 1 ? addr[l] : first;
+        bad |= (x - s->lo > room) | (x & (bytes - 1));
+    }
+    return !bad;
+}
+
 static uint32_t on_access(void *ctx, void *block, uint32_t warp, const struct wg_access *a)
 {
     struct wg_check *c = ctx;
@@ -404,9 +491,15 @@ static uint32_t on_access(void *ctx, void *block, uint32_t warp, const struct wg
         return a->mask;
     uint32_t keep = a->mask, see;
     c->now = a;
-    if (c->tools & WG_TOOL_MEMCHECK)
-        keep = wg_memcheck_access(c, b, warp, a);
-    see = inside(c, a, keep);
+    if (a->from && in_range(a->from, a->addr, a->mask)) {
+        see = a->mask;
+    } else {
+        if (c->tools & WG_TOOL_MEMCHECK)
+            keep = wg_memcheck_access(c, b, warp, a);
+        see = inside(c, a, keep);
+        if (a->from && see)
+            learn(c, a, see);
+    }
     if (c->want_stored && a->kind != WG_ACCESS_LOAD && a->space == WG_SITE_GLOBAL)
         digest(c, a, see);
     if (c->tools & WG_TOOL_INITCHECK && see)
@@ -458,7 +551,8 @@ static void object(void *ctx, void *block, uint32_t warp, uint32_t lane, const s
         return;
     if (o->what == WG_OBJECT_PASSED)
         wg_flight_seen(c, block, o);
-    wg_racecheck_object(c, block, warp, lane, o);
+    if (c->tools & WG_TOOL_RACECHECK)
+        wg_racecheck_object(c, block, warp, lane, o);
     if (c->tools & WG_TOOL_SYNCCHECK)
         wg_synccheck_object(c, block, warp, lane, o);
 }
@@ -470,7 +564,8 @@ static void barrier_arrive(void *ctx, void *block, uint32_t warp, const struct w
         return;
     if (c->tools & WG_TOOL_SYNCCHECK)
         wg_synccheck_arrive(c, block, warp, e);
-    wg_racecheck_arrive(block, warp, e->id, e->waits);
+    if (c->tools & WG_TOOL_RACECHECK)
+        wg_racecheck_arrive(block, warp, e->id, e->waits);
 }
 
 static void barrier_release(void *ctx, void *block, uint32_t id, const uint32_t *live)
@@ -480,7 +575,9 @@ static void barrier_release(void *ctx, void *block, uint32_t id, const uint32_t 
         return;
     if (c->tools & WG_TOOL_SYNCCHECK)
         wg_synccheck_release(c, block, id, live);
-    wg_racecheck_release(block, id);
+    if (c->tools & WG_TOOL_RACECHECK)
+        wg_racecheck_release(block, id, live);
+    memset(&((struct wg_cblock *)block)->bar[id & (BARRIERS - 1)], 0, sizeof(struct wg_cbarrier));
 }
 
 static void exchange(void *ctx, void *block, uint32_t warp, const struct wg_exchange *e)
@@ -490,6 +587,8 @@ static void exchange(void *ctx, void *block, uint32_t warp, const struct wg_exch
         return;
     if (c->tools & WG_TOOL_SYNCCHECK)
         wg_synccheck_exchange(c, block, warp, e);
+    if (!(c->tools & WG_TOOL_RACECHECK))
+        return;
     for (uint32_t left = e->lanes; left;) { /* each group of lanes with one mask */
         uint32_t mask = e->member[__builtin_ctz(left)], group = 0;
         for (uint32_t m = left; m; m &= m - 1)
@@ -509,9 +608,9 @@ static void missing(void *ctx, void *block, uint32_t warp, uint32_t site, uint32
 
 static void on_fence(void *ctx, void *block, uint32_t warp, uint32_t lanes, uint8_t scope)
 {
-    (void)ctx;
+    const struct wg_check *c = ctx;
     (void)lanes;
-    if (block)
+    if (block && c->tools & WG_TOOL_RACECHECK)
         wg_racecheck_fence(block, warp, scope);
 }
 
@@ -534,17 +633,18 @@ struct wg_check *wg_check_open(unsigned tools, bool want_stored, uint64_t lo, ui
     c->want_stored = want_stored;
     c->lo = lo;
     c->end = end;
-    c->nregions = ((end - lo) >> REGION_SHIFT) + 2;
-    c->init = tools & WG_TOOL_INITCHECK ? wg_calloc(c->nregions, sizeof *c->init) : NULL;
-    c->cells = tools & WG_TOOL_RACECHECK ? wg_calloc(c->nregions, sizeof *c->cells) : NULL;
-    if ((tools & WG_TOOL_INITCHECK && !c->init) || (tools & WG_TOOL_RACECHECK && !c->cells)) {
+    c->nchunks = ((end - lo) >> PAGE_SHIFT) / CHUNK_PAGES + 2;
+    c->chunks = tools & (WG_TOOL_INITCHECK | WG_TOOL_RACECHECK) ? wg_calloc(c->nchunks, sizeof *c->chunks) : NULL;
+    if (tools & (WG_TOOL_INITCHECK | WG_TOOL_RACECHECK) && !c->chunks) {
         wg_check_close(c);
         return NULL;
     }
     *o = (struct wg_observer){
         .ctx = c, .memory = memory, .launch_begin = launch_begin, .launch_end = launch_end, .host_findings = host_findings,
         .place = place_of, .host_error = host_error, .leaks = leaks, .stored = stored,
-        .block_begin = block_begin, .block_end = block_end, .access = on_access, .native_write = native_write, .async_write = async_write, .bulk_copy = bulk_copy,
+        .block_begin = block_begin, .block_end = block_end, .access = tools & ~WG_TOOL_SYNCCHECK || want_stored ? on_access : NULL,
+        .row = !(tools & WG_TOOL_RACECHECK) ? (tools & WG_TOOL_INITCHECK ? init_row : NULL) : tools & WG_TOOL_INITCHECK ? both_row : race_row,
+        .native_write = native_write, .async_write = async_write, .bulk_copy = bulk_copy,
         .object = object,
         .barrier_arrive = barrier_arrive, .barrier_release = barrier_release, .exchange = exchange, .missing = missing,
         .fence = on_fence, .lanes_exit = lanes_exit};
@@ -559,19 +659,13 @@ void wg_check_close(struct wg_check *c)
         n = b->all;
         free_block(b);
     }
-    for (uint64_t k = 0; k < c->nregions; k++) {
-        if (c->init)
-            free(c->init[k]);
-        if (c->cells)
-            free(c->cells[k]);
-    }
     wg_racecheck_end(c);
     for (size_t k = 0; k < c->nfound; k++)
         free(c->found[k].message);
     for (size_t k = 0; k < c->nhost; k++)
         free(c->host[k].message);
-    free(c->init);
-    free(c->cells);
+    wg_shadow_close(c);
+    free(c->known);
     free(c->found);
     free(c->host);
     free(c->hash);

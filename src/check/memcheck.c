@@ -208,6 +208,26 @@ static bool local_bad(const struct wg_access *acc, uint64_t a, uint64_t bytes, s
     return true;
 }
 
+void wg_memcheck_range(const struct wg_check *c, const struct wg_access *a, uint32_t lane, uint64_t *lo, uint64_t *hi)
+{
+    *lo = 0;
+    *hi = c->launch.shared_bytes;
+    if (a->space == WG_SITE_SHARED) {
+        const struct wg_array *arr = a->array >= 0 && (uint32_t)a->array < c->launch.narrays ? &c->launch.arrays[a->array] : NULL;
+        if (arr) {
+            *lo = arr->offset;
+            *hi = arr->dynamic ? *hi : arr->offset + arr->bytes;
+        }
+        return;
+    }
+    uint64_t at = a->addr[lane];
+    const struct wg_areas *v = at >= c->heap_lo && at < c->heap_hi ? &c->heap : &c->areas;
+    size_t k = above(v, at);
+    bool live = k && !v->v[k - 1].freed && at - v->v[k - 1].base < v->v[k - 1].bytes;
+    *lo = live ? v->v[k - 1].base : 0;
+    *hi = live ? *lo + v->v[k - 1].bytes : 0;
+}
+
 uint32_t wg_memcheck_access(struct wg_check *c, struct wg_cblock *b, uint32_t warp, const struct wg_access *a)
 {
     uint64_t bytes = (uint64_t)a->elem * a->n;

@@ -7,7 +7,7 @@
  * number (wg_cwarp.acq); this can hide a race behind an unrelated release, and never invents one.
  *
  * Each word keeps its last write and two reads, of different warps if there are any. A read replaces one that happened
- * before it, since whatever is ordered after it is ordered after that one too. */
+ * before it, since whatever is ordered after it is ordered after that one too. How words are kept: see internal.h. */
 #include "check/internal.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,13 @@ static uint32_t max32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static uint32_t min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* ---- synchronisation ---- */
+/* What a warp of the block knows of others has changed; quiet: they all know the same now. */
+void wg_racecheck_stamp(struct wg_cblock *b, bool quiet)
+{
+    b->stamp = ++b->c->stamps << 16;
+    b->quiet = quiet;
+}
+
 void wg_racecheck_arrive(struct wg_cblock *b, uint32_t warp, uint32_t id, bool waits)
 {
     struct wg_cbarrier *x = &b->bar[id & (BARRIERS - 1)];
@@ -26,13 +33,36 @@ void wg_racecheck_arrive(struct wg_cblock *b, uint32_t warp, uint32_t id, bool w
         x->vc[v] = max32(x->vc[v], w->vc[v]);
     x->vc[warp] = max32(x->vc[warp], w->clk);
     x->acq = w->acq > x->acq ? w->acq : x->acq;
+    x->arrived |= 1u << warp;
+    b->since &= ~(1u << warp);
     if (waits)
         x->waiting |= 1u << warp;
+    else
+        wg_racecheck_stamp(b, false);
 }
 
-void wg_racecheck_release(struct wg_cblock *b, uint32_t id)
+/* Every warp that can still access anything waits at x, and has done nothing since it came. */
+static bool all_meet(const struct wg_cblock *b, const struct wg_cbarrier *x, uint32_t running)
+{
+    uint32_t moved = 0;
+    for (uint32_t m = running; m; m &= m - 1)
+        moved |= x->vc[__builtin_ctz(m)] ^ b->w[__builtin_ctz(m)].clk;
+    return x->waiting == running && !moved;
+}
+
+void wg_racecheck_release(struct wg_cblock *b, uint32_t id, const uint32_t *live)
 {
     struct wg_cbarrier *x = &b->bar[id & (BARRIERS - 1)];
+    uint32_t running = 0;
+    for (uint32_t v = 0; v < WARPS; v++)
+        running |= live[v] ? 1u << v : 0;
+    bool meet = all_meet(b, x, running);
+    wg_racecheck_stamp(b, meet);
+    if (meet && !(b->since & b->acted) && !(b->acted & ~running) && !b->flying) {
+        b->events.first += b->events.n; /* no mark in shared memory can take part in a race any more */
+        b->events.n = 0;
+        b->acted = 0;
+    }
     for (uint32_t m = x->waiting; m; m &= m - 1) {
         struct wg_cwarp *w = &b->w[__builtin_ctz(m)];
         for (uint32_t v = 0; v < WARPS; v++)
@@ -40,7 +70,6 @@ void wg_racecheck_release(struct wg_cblock *b, uint32_t id)
         w->conv = max32(w->conv, x->vc[__builtin_ctz(m)]);
         w->acq = w->acq > x->acq ? w->acq : x->acq;
     }
-    memset(x, 0, sizeof *x);
 }
 
 static bool lanes_known(struct wg_cwarp *w)
@@ -54,6 +83,7 @@ void wg_racecheck_warp(struct wg_cblock *b, uint32_t warp, uint32_t lanes, uint3
 {
     struct wg_cwarp *w = &b->w[warp];
     w->clk++;
+    wg_racecheck_stamp(b, false);
     if (!(live & ~lanes) || !lanes_known(w)) {
         w->conv = w->clk;
         return;
@@ -74,6 +104,7 @@ static uint32_t known(const struct wg_cblock *b, uint32_t w, uint32_t v) { retur
 void wg_racecheck_fence(struct wg_cblock *b, uint32_t warp, uint8_t scope)
 {
     b->w[warp].clk++;
+    wg_racecheck_stamp(b, false);
     for (uint32_t v = 0; v < WARPS; v++) {
         uint32_t k = known(b, warp, v);
         b->fenced_cta[v] = max32(b->fenced_cta[v], k);
@@ -129,6 +160,7 @@ static void acquire(struct wg_check *c, struct wg_cblock *b, uint32_t warp, cons
     struct wg_cwarp *w = &b->w[warp];
     if (!b->vars.n && !c->vars.n)
         return;
+    wg_racecheck_stamp(b, false);
     for (uint32_t m = mask; m; m &= m - 1) {
         uint32_t l = (uint32_t)__builtin_ctz(m);
         const struct wg_syncvar *v = look(&b->vars, key_of(a, l));
@@ -147,6 +179,8 @@ static void acquire(struct wg_check *c, struct wg_cblock *b, uint32_t warp, cons
 
 static void publish(struct wg_check *c, struct wg_cblock *b, const uint32_t *pub)
 {
+    if (!c->rings) /* the first release of the launch */
+        c->rings = wg_calloc(c->launch.nblocks, sizeof *c->rings);
     struct wg_ring **p = c->rings ? &c->rings[b->linear] : NULL;
     if (!p || (!*p && !(*p = wg_calloc(1, sizeof **p))))
         return;
@@ -187,30 +221,16 @@ static void release(struct wg_check *c, struct wg_cblock *b, uint32_t warp, cons
 }
 
 /* ---- order of two accesses ---- */
-static bool between_blocks(const struct wg_check *c, const struct wg_mark *p, uint64_t acq)
+static bool between_blocks(const struct wg_check *c, const struct wg_event *p, uint64_t acq)
 {
     const struct wg_ring *r = c->rings && p->block < c->launch.nblocks ? c->rings[p->block] : NULL;
     if (!r)
         return false;
     uint64_t n = r->n < RING ? r->n : RING;
     for (uint64_t k = 0; k < n; k++)
-        if (r->time[k] <= acq && r->pub[k][p->thread / LANES] > p->ts)
+        if (r->time[k] <= acq && r->pub[k][p->warp] > p->ts)
             return true;
     return r->n > RING && r->time[r->n % RING] > acq; /* older releases are forgotten: benefit of the doubt */
-}
-
-static bool ordered(const struct wg_check *c, const struct wg_cblock *b, uint32_t warp, uint32_t lane,
-                    const struct wg_mark *p)
-{
-    if (p->launch != c->serial)
-        return true;
-    const struct wg_cwarp *w = &b->w[warp];
-    if (p->block != (uint32_t)b->linear)
-        return between_blocks(c, p, w->acq);
-    uint32_t pw = p->thread / LANES, pl = p->thread % LANES;
-    if (pw != warp)
-        return w->vc[pw] > p->ts;
-    return pl == lane || w->conv > p->ts || (w->lane && w->lane[lane][pl] > p->ts);
 }
 
 /* Both are of the kind that the hardware keeps apart. */
@@ -314,45 +334,432 @@ static __attribute__((noinline, cold)) void report(const struct hit *h, const st
              values, made ? "\nAllocated by\n" : "", made ? made : "");
 }
 
-static void test(const struct hit *h, const struct wg_mark *p, const struct wg_mark *n, bool p_write, bool n_write)
+/* ---- one access on its way through the marks ---- */
+#define WG_ALWAYS static inline __attribute__((always_inline))
+struct walk {
+    struct wg_check *c;
+    struct wg_cblock *b;
+    struct wg_cwarp *w;
+    struct wg_events *e;
+    uint32_t warp, site;
+    uint8_t flags, wide;
+    bool shared;
+    uint16_t made;   /* which of id are set */
+    uint32_t id[16]; /* of the event, per set of bytes */
+};
+
+WG_ALWAYS const struct wg_event *event(const struct walk *x, uint32_t mark) { return &x->e->v[(mark >> 5) - x->e->first]; }
+WG_ALWAYS bool counts(const struct walk *x, uint32_t mark) { return mark >> 5 >= x->e->first; }
+
+WG_ALWAYS void start(struct walk *x, struct wg_check *c, struct wg_cblock *b, uint32_t warp, uint32_t site, bool shared)
 {
-    if (p->launch != h->c->serial || !(p->bytes & n->bytes))
-        return;
-    if (h->a->space == WG_SITE_SHARED && p->block != n->block)
-        return; /* another block had this memory before */
-    if (both_strong(p, n) && (p->block == n->block || ((p->flags >> MARK_SCOPE) && (n->flags >> MARK_SCOPE))))
-        return;
-    if (p->flags & MARK_FLYING || !ordered(h->c, h->b, h->warp, h->lane, p))
-        report(h, p, n, p_write, n_write);
+    x->c = c;
+    x->b = b;
+    x->w = &b->w[warp];
+    x->e = shared ? &b->events : &c->events;
+    x->warp = warp;
+    x->site = site & 0xffffffu;
+    x->flags = x->wide = 0;
+    x->shared = shared;
+    x->made = 0;
+    x->id[15] = 0;
 }
 
-static void note_read(const struct hit *h, struct wg_cell *cell, const struct wg_mark *n)
+/* The number of an event. Room for it was made before. */
+WG_ALWAYS uint32_t make_event(struct wg_cblock *b, struct wg_events *e, struct wg_cwarp *w, uint32_t warp, uint32_t site,
+                              unsigned bytes, unsigned flags, unsigned wide, bool shared)
 {
-    bool fresh[2];
-    for (int k = 0; k < 2; k++) {
-        const struct wg_mark *r = &cell->r[k];
-        fresh[k] = r->launch != h->c->serial || (h->a->space == WG_SITE_SHARED && r->block != n->block) ||
-                   (ordered(h->c, h->b, h->warp, h->lane, r) && (n->bytes & r->bytes) == r->bytes);
+    struct wg_event n = {.block = (uint32_t)b->linear, .ts = w->clk};
+    n.what = site | bytes << 24 | flags << 28 | (uint64_t)(warp | wide << 8 | (uint32_t)shared << 16) << 32;
+    struct wg_made *m = &w->made[(site + bytes) % MADE];
+    if (m->id >= e->first && m->what == n.what && m->ts == n.ts)
+        return m->id;
+    uint32_t id = e->first + e->n;
+    e->v[e->n++] = n;
+    if (shared) {
+        b->acted |= 1u << warp;
+        b->since |= 1u << warp;
     }
-    if (fresh[0])
-        cell->r[0] = *n;
-    else if (fresh[1])
-        cell->r[1] = *n;
-    else if (cell->r[0].block == cell->r[1].block && cell->r[0].thread / LANES == cell->r[1].thread / LANES)
-        cell->r[1] = *n; /* a reader of another warp says more */
+    *m = (struct wg_made){n.what, n.ts, id};
+    return id;
+}
+static inline uint32_t number(struct walk *x, unsigned bytes)
+{
+    if (!(x->made >> bytes & 1)) {
+        x->made |= (uint16_t)(1u << bytes);
+        x->id[bytes] = make_event(x->b, x->e, x->w, x->warp, x->site, bytes, x->flags, x->wide, x->shared);
+    }
+    return x->id[bytes];
 }
 
-static struct wg_cell *cell_at(const struct hit *h, uint64_t addr)
+static __attribute__((noinline)) struct wg_page *new_page(struct wg_check *c, uint64_t addr)
 {
-    struct wg_check *c = h->c;
-    if (h->a->space == WG_SITE_SHARED)
-        return &h->b->cells[addr >> 2];
-    uint64_t at = addr - c->lo, r = at >> REGION_SHIFT;
-    if (!c->cells[r] && !(c->cells[r] = wg_calloc((1u << REGION_SHIFT) / 4, sizeof **c->cells))) {
-        c->no_memory = true;
-        return NULL;
+    struct wg_page *p = wg_shadow_page(c, addr);
+    if (p && p->launch != c->serial) {
+        p->launch = c->serial;
+        p->split = 0;
+        memset(p->row, 0, sizeof p->row);
+        c->npages++;
     }
-    return &c->cells[r][(at & ((1u << REGION_SHIFT) - 1)) >> 2];
+    return p;
+}
+WG_ALWAYS struct wg_page *page_of(const struct walk *x, bool shared, uint64_t addr)
+{
+    if (shared)
+        return &x->b->pages[addr >> PAGE_SHIFT];
+    struct wg_page *p = wg_shadow_find(x->c, addr);
+    return __builtin_expect(p && p->launch == x->c->serial, 1) ? p : new_page(x->c, addr);
+}
+
+/* Had the event's lane done it before the warp's lane came here? Flying copies have not: see the callers. */
+WG_ALWAYS bool before(const struct walk *x, const struct wg_event *e, bool same_lane, uint32_t lane, uint32_t its_lane)
+{
+    if (e->block != (uint32_t)x->b->linear)
+        return x->c->time && between_blocks(x->c, e, x->w->acq);
+    if (e->warp != x->warp)
+        return x->w->vc[e->warp] > e->ts;
+    return same_lane || x->w->conv > e->ts || (x->w->lane && x->w->lane[lane][its_lane] > e->ts);
+}
+
+/* ---- word by word ---- */
+WG_ALWAYS uint32_t (*words_of(const struct walk *x, struct wg_page *p, unsigned row))[ROW_WORDS]
+{
+    return p->split >> row & 1 ? p->word[row] : wg_shadow_split(x->c, x->e, p, row);
+}
+
+static struct wg_mark mark_of(const struct walk *x, uint32_t mark)
+{
+    const struct wg_event *e = event(x, mark);
+    return (struct wg_mark){e->ts, e->block, e->site, (uint16_t)(e->warp * LANES + (mark & 31)), e->bytes, e->flags};
+}
+
+WG_ALWAYS bool rivals(const struct walk *x, uint32_t mark, uint32_t lane, unsigned bytes)
+{
+    if (!counts(x, mark))
+        return false;
+    const struct wg_event *e = event(x, mark);
+    if (!(e->bytes & bytes))
+        return false;
+    if (e->flags & x->flags & MARK_STRONG && (e->block == (uint32_t)x->b->linear || e->flags & x->flags & MARK_SCOPE))
+        return false;
+    return e->flags & MARK_FLYING || !before(x, e, (mark & 31) == lane, lane, mark & 31);
+}
+
+static void accuse(const struct walk *x, const struct wg_access *a, uint32_t lane, uint32_t word, unsigned bytes, uint32_t mark,
+                   bool p_write, bool n_write)
+{
+    struct hit h = {x->c, x->b, a, x->warp, lane, word};
+    struct wg_mark p = mark_of(x, mark),
+                   n = {x->w->clk, (uint32_t)x->b->linear, x->site, (uint16_t)(x->warp * LANES + lane), (uint8_t)bytes, x->flags};
+    report(&h, &p, &n, p_write, n_write);
+}
+
+WG_ALWAYS void note_read(struct walk *x, struct wg_page *p, unsigned row, unsigned k, uint32_t lane, unsigned bytes)
+{
+    uint32_t (*w)[ROW_WORDS] = p->word[row], mark = 0;
+    const struct wg_event *e[2] = {NULL, NULL};
+    int to = 0;
+    for (int n = 0; n < 2 && !to; n++) {
+        mark = w[FIRST_READ + n][k];
+        e[n] = counts(x, mark) ? event(x, mark) : NULL;
+        if (!e[n] || ((bytes & e[n]->bytes) == e[n]->bytes && before(x, e[n], (mark & 31) == lane, lane, mark & 31)))
+            to = FIRST_READ + n;
+    }
+    if (!to && e[0]->block == e[1]->block && e[0]->warp == e[1]->warp)
+        to = SECOND_READ; /* a reader of another warp says more */
+    if (!to)
+        return;
+    uint32_t id = number(x, bytes);
+    w[to][k] = MARK(id, lane);
+    if (id > p->row[row].mark[0])
+        p->row[row].mark[0] = id;
+}
+
+WG_ALWAYS void note_write(struct walk *x, struct wg_page *p, unsigned row, unsigned k, uint32_t lane, unsigned bytes)
+{
+    uint32_t (*w)[ROW_WORDS] = p->word[row], id = number(x, bytes), old = w[LAST_WRITE][k];
+    if (x->b->flying && x->shared && counts(x, old) && event(x, old)->flags & MARK_FLYING)
+        x->b->flying--;
+    w[LAST_WRITE][k] = MARK(id, lane);
+    w[FIRST_READ][k] = w[SECOND_READ][k] = 0;
+    if (id > p->row[row].mark[0])
+        p->row[row].mark[0] = id;
+}
+
+/* Tests the access of lane's word at addr and notes it. False: no memory. */
+WG_ALWAYS bool word(struct walk *x, const struct wg_access *a, uint32_t lane, uint32_t off, uint64_t addr, unsigned bytes,
+                    bool shared, bool write)
+{
+    struct wg_page *p = page_of(x, shared, addr);
+    unsigned row = addr >> ROW_SHIFT & (PAGE_ROWS - 1), k = addr >> 2 & (ROW_WORDS - 1);
+    uint32_t (*w)[ROW_WORDS] = p ? words_of(x, p, row) : NULL;
+    if (!w)
+        return false;
+    if (rivals(x, w[LAST_WRITE][k], lane, bytes))
+        accuse(x, a, lane, off, bytes, w[LAST_WRITE][k], true, write);
+    for (int m = FIRST_READ; write && m <= SECOND_READ; m++)
+        if (rivals(x, w[m][k], lane, bytes))
+            accuse(x, a, lane, off, bytes, w[m][k], false, true);
+    if (write)
+        note_write(x, p, row, k, lane, bytes);
+    else
+        note_read(x, p, row, k, lane, bytes);
+    return true;
+}
+
+/* All words of all lanes. */
+WG_ALWAYS bool words(struct walk *x, const struct wg_access *a, uint32_t mask, bool shared, bool write)
+{
+    uint32_t bytes = (uint32_t)a->elem * a->n;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        uint64_t at = a->addr[lane];
+        if (bytes <= 4) {
+            if (!word(x, a, lane, 0, at & ~3ull, bytes == 4 ? 15 : ((1u << bytes) - 1) << (at & 3), shared, write))
+                return false;
+            continue;
+        }
+        for (uint32_t off = 0; off < bytes; off += 4)
+            if (!word(x, a, lane, off, at + off, 15, shared, write))
+                return false;
+    }
+    return true;
+}
+
+/* The lanes of one whole word each whose word nothing is known of, or only atomics like this one: most of those that do
+ * not take rows. Returns the others. */
+WG_ALWAYS uint32_t calm_words(struct walk *x, const uint64_t *addr, uint32_t mask, bool shared, bool write)
+{
+    const uint32_t none = MARK(x->e->first, 0), id = number(x, 15), flags = x->flags & (MARK_STRONG | MARK_SCOPE);
+    const uint32_t block = (uint32_t)x->b->linear;
+    uint32_t left = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        uint64_t at = addr[lane];
+        struct wg_page *p = page_of(x, shared, at);
+        unsigned row = at >> ROW_SHIFT & (PAGE_ROWS - 1);
+        if (!p || !(p->split >> row & 1)) {
+            left |= 1u << lane;
+            continue;
+        }
+        uint32_t *w = &p->word[row][LAST_WRITE][at >> 2 & (ROW_WORDS - 1)];
+        bool ok = w[FIRST_READ * ROW_WORDS] < none && w[SECOND_READ * ROW_WORDS] < none;
+        if (*w >= none) {
+            const struct wg_event *e = event(x, *w);
+            ok = ok && e->flags & flags & MARK_STRONG && !(e->flags & MARK_FLYING) &&
+                 (e->block == block || e->flags & flags & MARK_SCOPE) && write;
+        }
+        if (!ok) {
+            left |= 1u << lane;
+            continue;
+        }
+        w[write ? 0 : FIRST_READ * ROW_WORDS] = MARK(id, lane);
+        if (id > p->row[row].mark[0])
+            p->row[row].mark[0] = id;
+    }
+    return left;
+}
+
+/* ---- rows as a whole: by lane k the words from k << wide on ---- */
+enum order { BEFORE, BESIDE, UNCLEAR /* differs between lanes */ };
+WG_ALWAYS enum order row_order(const struct walk *x, uint32_t mark, uint32_t tag)
+{
+    if (!counts(x, mark))
+        return BEFORE;
+    const struct wg_event *e = event(x, mark);
+    if (e->flags & MARK_FLYING)
+        return UNCLEAR;
+    bool ours = e->block == (uint32_t)x->b->linear && e->warp == x->warp;
+    bool same = e->wide == x->wide && (mark & 31) == tag;
+    if (ours && !same && x->w->conv <= e->ts && x->w->lane)
+        return UNCLEAR;
+    return before(x, e, same, 0, 0) ? BEFORE : BESIDE;
+}
+
+/* A write that is beside another access, or unclear: let the lanes say. */
+WG_ALWAYS bool row_write(struct walk *x, struct wg_page *p, unsigned row, uint32_t tag)
+{
+    struct wg_row *r = &p->row[row];
+    uint32_t bit = 1u << row;
+    if (p->split & bit) {
+        if (r->mark[0] >= x->e->first) {
+            const uint32_t *w = &p->word[row][0][0];
+            for (unsigned k = 0, last = 0; k < MARKS * ROW_WORDS; k++) {
+                if (w[k] >> 5 == last || !counts(x, w[k]))
+                    continue;
+                if (event(x, w[k])->warp == x->warp || row_order(x, w[k], tag) != BEFORE)
+                    return false;
+                last = w[k] >> 5;
+            }
+        }
+        p->split &= ~bit;
+    } else {
+        for (unsigned k = 0; k < MARKS; k++)
+            if (row_order(x, r->mark[k], tag) != BEFORE)
+                return false;
+    }
+    r->mark[LAST_WRITE] = MARK(make_event(x->b, x->e, x->w, x->warp, x->site, 15, 0, x->wide, x->shared), tag);
+    r->mark[FIRST_READ] = r->mark[SECOND_READ] = 0;
+    r->settled = 0;
+    return true;
+}
+
+static __attribute__((noinline)) bool words_read(struct walk *x, struct wg_page *p, unsigned row, uint32_t tag)
+{
+    const uint32_t *w = p->word[row][LAST_WRITE];
+    for (unsigned k = 0; k < ROW_WORDS; k++)
+        if (rivals(x, w[k], (tag + (k >> x->wide)) & 31, 15))
+            return false;
+    for (unsigned k = 0; k < ROW_WORDS; k++)
+        note_read(x, p, row, k, (tag + (k >> x->wide)) & 31, 15);
+    return true;
+}
+
+WG_ALWAYS uint32_t reader(const struct walk *x, const struct wg_event *e)
+{
+    return e->block == (uint32_t)x->b->linear ? e->warp : 255;
+}
+
+/* A row is settled where the two reads that it keeps are of two warps and beside what any third warp of this block does, and
+ * nobody wrote to it. As long as no warp learns of another, there is nothing to do for a third one's read. */
+WG_ALWAYS bool row_read(struct walk *x, struct wg_page *p, unsigned row, uint32_t tag)
+{
+    struct wg_row *r = &p->row[row];
+    uint32_t bit = 1u << row;
+    if (p->split & bit) {
+        if (r->mark[0] >= x->e->first)
+            return words_read(x, p, row, tag);
+        p->split &= ~bit;
+        *r = (struct wg_row){{0}};
+    }
+    uint64_t settled = r->settled ^ x->b->stamp;
+    if (settled < 1 << 16 && (settled >> 8) != x->warp && (settled & 255) != x->warp)
+        return true;
+    if (row_order(x, r->mark[LAST_WRITE], tag) != BEFORE)
+        return false;
+    enum order o[2] = {row_order(x, r->mark[FIRST_READ], tag), row_order(x, r->mark[SECOND_READ], tag)};
+    if (o[0] == UNCLEAR || o[1] == UNCLEAR)
+        return false;
+    int k = o[0] == BEFORE ? FIRST_READ : o[1] == BEFORE ? SECOND_READ : 0;
+    if (!k) {
+        const struct wg_event *a = event(x, r->mark[FIRST_READ]), *b = event(x, r->mark[SECOND_READ]);
+        if (a->block != b->block || a->warp != b->warp) {
+            if (x->b->quiet && !x->c->time && !counts(x, r->mark[LAST_WRITE]))
+                r->settled = x->b->stamp | reader(x, a) << 8 | reader(x, b);
+            return true;
+        }
+        k = SECOND_READ;
+    }
+    r->mark[k] = MARK(make_event(x->b, x->e, x->w, x->warp, x->site, 15, 0, x->wide, x->shared), tag);
+    return true;
+}
+
+/* All lanes read one place. The first and the last lane stand for all: whoever races with one of the others races with
+ * one of these. */
+WG_ALWAYS bool same_read(struct walk *x, uint64_t at, unsigned bytes)
+{
+    struct wg_page *p = page_of(x, x->shared, at);
+    unsigned row = at >> ROW_SHIFT & (PAGE_ROWS - 1), k = at >> 2 & (ROW_WORDS - 1);
+    uint32_t (*w)[ROW_WORDS] = p ? words_of(x, p, row) : NULL;
+    if (!w)
+        return false;
+    for (unsigned end = k + bytes / 4; k < end; k++) {
+        uint32_t m = w[LAST_WRITE][k];
+        if (counts(x, m)) {
+            const struct wg_event *e = event(x, m);
+            if (e->flags & MARK_FLYING || !before(x, e, false, 0, m & 31) || (x->w->lane && e->warp == x->warp))
+                return false;
+        }
+        if (counts(x, w[FIRST_READ][k]) || counts(x, w[SECOND_READ][k])) {
+            note_read(x, p, row, k, 0, 15);
+            note_read(x, p, row, k, LANES - 1, 15);
+            continue;
+        }
+        uint32_t id = make_event(x->b, x->e, x->w, x->warp, x->site, 15, 0, 0, x->shared);
+        w[FIRST_READ][k] = MARK(id, 0);
+        w[SECOND_READ][k] = MARK(id, LANES - 1);
+        if (id > p->row[row].mark[0])
+            p->row[row].mark[0] = id;
+    }
+    return true;
+}
+
+WG_ALWAYS bool any_row(struct wg_check *c, struct wg_cblock *b, uint32_t warp, const struct wg_access_site *s, uint64_t base,
+                       int64_t stride, bool shared)
+{
+    unsigned bytes = s->elem * s->n;
+    struct walk x;
+    start(&x, c, b, warp, s->site, shared);
+    if (!wg_shadow_has_room(x.e, 4) && !wg_shadow_room(c, b, shared, 4))
+        return false;
+    if (!stride)
+        return bytes >= 4 && s->kind == WG_ACCESS_LOAD && same_read(&x, base, bytes);
+    if (stride != bytes || bytes < 4 || base & ((1u << ROW_SHIFT) - 1))
+        return false;
+    x.wide = bytes == 4 ? 0 : bytes == 8 ? 1 : bytes == 16 ? 2 : 3;
+    for (unsigned n = 0; n < bytes / 4; n++) {
+        uint64_t at = base + n * (1u << ROW_SHIFT);
+        struct wg_page *p = page_of(&x, x.shared, at);
+        unsigned row = at >> ROW_SHIFT & (PAGE_ROWS - 1), tag = n * ROW_WORDS >> x.wide;
+        if (!p || !(s->kind == WG_ACCESS_LOAD ? row_read(&x, p, row, tag) : row_write(&x, p, row, tag)))
+            return false;
+    }
+    return true;
+}
+static __attribute__((noinline)) bool shared_row(struct wg_cblock *b, uint32_t warp, const struct wg_access_site *s, uint64_t base,
+                                                 int64_t stride)
+{
+    return any_row(b->c, b, warp, s, base, stride, true);
+}
+static __attribute__((noinline)) bool global_row(struct wg_cblock *b, uint32_t warp, const struct wg_access_site *s, uint64_t base,
+                                                 int64_t stride)
+{
+    return any_row(b->c, b, warp, s, base, stride, false);
+}
+
+/* All lanes read a word in a split row: at once if nobody else has touched it since all met. */
+static __attribute__((noinline)) bool fresh_word(struct wg_cblock *b, uint32_t warp, const struct wg_access_site *s, uint64_t base)
+{
+    struct wg_page *p = &b->pages[base >> PAGE_SHIFT];
+    unsigned row = base >> ROW_SHIFT & (PAGE_ROWS - 1);
+    uint32_t *w = &p->word[row][LAST_WRITE][base >> 2 & (ROW_WORDS - 1)], none = MARK(b->events.first, 0);
+    if (w[0] >= none || w[FIRST_READ * ROW_WORDS] >= none || w[SECOND_READ * ROW_WORDS] >= none ||
+        !wg_shadow_has_room(&b->events, 1))
+        return shared_row(b, warp, s, base, 0);
+    uint32_t id = make_event(b, &b->events, &b->w[warp], warp, s->site & 0xffffffu, 15, 0, 0, true);
+    w[FIRST_READ * ROW_WORDS] = MARK(id, 0);
+    w[SECOND_READ * ROW_WORDS] = MARK(id, LANES - 1);
+    if (id > p->row[row].mark[0])
+        p->row[row].mark[0] = id;
+    return true;
+}
+
+/* First what inner loops do to shared memory, reading a settled row or a word that nobody else has touched since all met. */
+bool wg_racecheck_row(struct wg_cblock *b, uint32_t warp, const struct wg_access_site *s, uint64_t base, int64_t stride)
+{
+    if (s->space != WG_SITE_SHARED)
+        return global_row(b, warp, s, base, stride);
+    if (s->kind != WG_ACCESS_LOAD || s->elem * s->n != 4)
+        return shared_row(b, warp, s, base, stride);
+    struct wg_page *p = &b->pages[base >> PAGE_SHIFT];
+    unsigned row = base >> ROW_SHIFT & (PAGE_ROWS - 1);
+    bool split = p->split >> row & 1;
+    if (stride == 4 && !split && !(base & ((1 << ROW_SHIFT) - 1))) {
+        uint64_t settled = p->row[row].settled ^ b->stamp;
+        if (settled < 1 << 16 && settled >> 8 != warp && (settled & 255) != warp)
+            return true;
+    } else if (!stride && split) {
+        return fresh_word(b, warp, s, base);
+    }
+    return shared_row(b, warp, s, base, stride);
+}
+
+static bool in_a_row(const uint64_t *addr, uint64_t bytes)
+{
+    uint64_t off = 0;
+    for (uint32_t l = 0; l < LANES; l++)
+        off |= addr[l] ^ (addr[0] + l * bytes);
+    return !off;
 }
 
 void wg_racecheck_access(struct wg_check *c, struct wg_cblock *b, uint32_t warp, const struct wg_access *a, uint32_t mask)
@@ -363,32 +770,40 @@ void wg_racecheck_access(struct wg_check *c, struct wg_cblock *b, uint32_t warp,
     bool strong = a->guess || (a->strong && !(a->is_volatile && a->space == WG_SITE_SHARED));
     if (a->strong && (a->kind == WG_ACCESS_LOAD || a->kind == WG_ACCESS_ATOM))
         acquire(c, b, warp, a, mask);
-    uint32_t bytes = (uint32_t)a->elem * a->n;
-    struct wg_mark n = {.ts = b->w[warp].clk, .block = (uint32_t)b->linear, .site = a->site & 0xffffffu, .launch = c->serial};
-    n.flags = (uint8_t)((atomic ? MARK_ATOMIC : 0) | (strong ? MARK_STRONG : 0) |
-                        (a->guess || a->scope != WG_ACCESS_CTA ? 1 << MARK_SCOPE : 0));
-    for (uint32_t m = mask; m; m &= m - 1) {
-        struct hit h = {c, b, a, warp, (uint32_t)__builtin_ctz(m), 0};
-        uint64_t x = a->addr[h.lane];
-        n.thread = (uint16_t)(warp * LANES + h.lane);
-        for (uint64_t at = x & ~3ull; at < x + bytes; at += 4, h.word += 4) {
-            struct wg_cell *cell = cell_at(&h, at);
-            if (!cell)
-                return;
-            n.bytes = bytes >= 4 ? 15 : (uint8_t)(((1u << bytes) - 1) << (x & 3));
-            test(&h, &cell->w, &n, true, write);
-            if (!write) {
-                note_read(&h, cell, &n);
-                continue;
-            }
-            test(&h, &cell->r[0], &n, false, true);
-            test(&h, &cell->r[1], &n, false, true);
-            cell->w = n;
-            cell->r[0].launch = cell->r[1].launch = 0;
-        }
+    uint32_t bytes = (uint32_t)a->elem * a->n, all = mask;
+    if (a->from && !a->from->strong && mask == ~0u && bytes >= 4 && in_a_row(a->addr, bytes)) {
+        struct wg_access_site s = {.site = a->site, .kind = a->kind, .space = a->space, .elem = a->elem, .n = a->n};
+        if (wg_racecheck_row(b, warp, &s, a->addr[0], bytes))
+            return;
     }
+    struct walk x;
+    start(&x, c, b, warp, a->site, a->space == WG_SITE_SHARED);
+    x.flags = (uint8_t)((atomic ? MARK_ATOMIC : 0) | (strong ? MARK_STRONG : 0) |
+                        (a->guess || a->scope != WG_ACCESS_CTA ? MARK_SCOPE : 0));
+    if (!wg_shadow_room(c, b, x.shared, 8))
+        return;
+    if (bytes == 4)
+        mask = x.shared ? (write ? calm_words(&x, a->addr, mask, true, true) : calm_words(&x, a->addr, mask, true, false))
+                        : (write ? calm_words(&x, a->addr, mask, false, true) : calm_words(&x, a->addr, mask, false, false));
+    bool done = x.shared ? (write ? words(&x, a, mask, true, true) : words(&x, a, mask, true, false))
+                         : (write ? words(&x, a, mask, false, true) : words(&x, a, mask, false, false));
+    if (!done)
+        return;
     if (a->strong && write)
-        release(c, b, warp, a, mask);
+        release(c, b, warp, a, all);
+}
+
+/* The copy of a mark, written when it was issued, as one that has arrived. 0: no room. */
+static uint32_t seen_event(struct walk *x, uint32_t mark)
+{
+    if (!wg_shadow_has_room(x->e, 1))
+        return 0;
+    struct wg_event e = *event(x, mark);
+    e.flags = 0;
+    x->e->v[x->e->n] = e;
+    x->b->acted |= 1u << e.warp;
+    x->b->since |= 1u << e.warp;
+    return x->e->first + x->e->n++;
 }
 
 /* A copy is a write from its issue until it has been waited for: whoever touches the word in between races with it. */
@@ -397,26 +812,41 @@ void wg_racecheck_async(struct wg_check *c, struct wg_cblock *b, uint32_t warp, 
 {
     if (what == WG_ASYNC_LEFT)
         return; /* it lands some time: in flight for everybody else */
-    struct wg_mark n = {.ts = b->w[warp].clk, .block = (uint32_t)b->linear, .site = site & 0xffffffu, .launch = c->serial,
-                        .thread = (uint16_t)(warp * LANES + lane), .bytes = 15, .flags = MARK_FLYING};
+    struct walk x;
+    start(&x, c, b, warp, site, true);
+    if (!wg_shadow_room(c, b, true, 2))
+        return;
+    x.flags = what == WG_ASYNC_ISSUED ? MARK_FLYING : 0;
     uint64_t lanes[LANES] = {0};
     lanes[lane] = addr;
     struct wg_access a = {.site = site, .kind = WG_ACCESS_RED, .space = WG_SITE_SHARED, .elem = 4, .n = 1, .addr = lanes};
-    struct hit h = {c, b, &a, warp, lane, 0};
-    for (; h.word < bytes; h.word += 4) {
-        struct wg_cell *cell = &b->cells[(addr + h.word) >> 2];
+    uint32_t flew = 0, landed = 0;
+    for (uint32_t off = 0; off < bytes; off += 4) {
+        uint64_t at = addr + off;
+        struct wg_page *p = page_of(&x, x.shared, at);
+        unsigned row = at >> ROW_SHIFT & (PAGE_ROWS - 1), k = at >> 2 & (ROW_WORDS - 1);
+        uint32_t (*w)[ROW_WORDS] = words_of(&x, p, row), mark;
+        if (!w)
+            return;
+        mark = w[LAST_WRITE][k];
         if (what == WG_ASYNC_LANDED || what == WG_ASYNC_SEEN) {
-            if (cell->w.flags & MARK_FLYING && cell->w.thread == n.thread && cell->w.block == n.block) {
-                cell->w.flags = 0;
-                cell->w.ts = what == WG_ASYNC_SEEN ? cell->w.ts : n.ts;
+            if (counts(&x, mark) && event(&x, mark)->flags & MARK_FLYING && event(&x, mark)->warp == warp &&
+                (mark & 31) == lane) {
+                if (mark >> 5 != flew) {
+                    flew = mark >> 5;
+                    landed = what == WG_ASYNC_SEEN ? seen_event(&x, mark) : number(&x, 15);
+                }
+                if (!landed)
+                    return;
+                w[LAST_WRITE][k] = MARK(landed, lane);
+                p->row[row].mark[0] = landed > p->row[row].mark[0] ? landed : p->row[row].mark[0];
+                b->flying--;
             }
             continue;
         }
-        test(&h, &cell->w, &n, true, true);
-        test(&h, &cell->r[0], &n, false, true);
-        test(&h, &cell->r[1], &n, false, true);
-        cell->w = n;
-        cell->r[0].launch = cell->r[1].launch = 0;
+        if (!word(&x, &a, lane, off, at, 15, true, true))
+            return;
+        b->flying++;
     }
 }
 

@@ -11,7 +11,9 @@ struct wg_decode_options {
     const struct wg_ptxas_info *ptxas; /* what it made of this PTX, or NULL */
     unsigned sm; /* compute capability that ptxas is modelled for: 90 */
     bool traced;   /* record accesses, barriers and work for the models of caches and time */
-    bool observed; /* announce accesses and synchronisation to the observer */
+    bool observed; /* announce synchronisation to the observer */
+    bool accesses; /* and accesses, */
+    bool rows;     /* those too that stay within ranges which are known to be right */
 };
 /* Decodes an entry and all it can reach. symbol gives device addresses of .global and .const variables. On failure *out
  * is NULL (NO_MEMORY, or what a missing definition is). Free with wg_kernel_code_free. */

@@ -272,14 +272,27 @@ static uint32_t observe(struct wg_emit *e, struct wg_mem_desc *d, const struct w
                         enum wg_access_kind kind)
 {
     const struct wg_instr *in = e->in;
-    if (!e->dec->o->observed)
+    if (!e->dec->o->accesses)
         return 0;
     uint32_t slot = wg_emit_temp(e, 8);
-    struct wg_inst *i = wg_emit_guarded(e, WG_H_OBSERVE);
+    bool vol = in->order == WG_ORDER_VOLATILE, atom = kind >= WG_ACCESS_ATOM;
+    struct wg_inst *i;
+    if (d->space != WG_SITE_LOCAL && (d->from = wg_arena_alloc(e->dec->a, sizeof *d->from)))
+        *d->from = (struct wg_access_site){.site = e->code->site0 + e->cur, .kind = (uint8_t)kind, .space = d->space,
+                                           .strong = atom || ordered(in) || (kind == WG_ACCESS_LOAD && guesses(e, m)),
+                                           .elem = d->elem, .n = d->n};
+    wg_handler row = e->wide || !d->from ? NULL : e->h->mem_row(d, !e->dec->o->rows);
+    if (row && (i = wg_emit(e, row))) {
+        wg_emit_guard(e, i);
+        i->p = d;
+        i->a = a;
+        i->f = (uint32_t)disp;
+        i->d = d->val[0];
+    }
+    i = wg_emit_guarded(e, WG_H_OBSERVE);
     d->guarded = 1;
     if (!i)
         return slot;
-    bool vol = in->order == WG_ORDER_VOLATILE, atom = kind >= WG_ACCESS_ATOM;
     d->scope = vol ? WG_ACCESS_SYSTEM : wg_access_scope_of(in->scope);
     i->p = d;
     i->a = a;

@@ -270,7 +270,8 @@ static enum wg_status code_for(struct wg_kernel *k, bool affine_tid, struct wg_k
     struct wg_decode_options o = {.affine_tid = affine_tid, .counters = counters, .as_written = g->opt.as_written,
                                   .ptxas = g->opt.no_counters || g->opt.as_written ? NULL : wg_module_ptxas(k->module),
                                   .sm = g->gpu->cc->major * 10 + g->gpu->cc->minor,
-                                  .observed = g->check != NULL, .traced = traced};
+                                  .observed = g->check != NULL, .accesses = g->check && g->observer.access,
+                                  .rows = g->check && g->observer.row, .traced = traced};
     enum wg_status s = wg_decode_kernel(k->module->ptx, k->fn, &o, symbol_address, k->module, out, &g->diag);
     if (s != WG_OK)
         return s;

@@ -265,6 +265,8 @@ static bool start_block(struct wg_block *b, uint64_t linear)
         /* no room: the handlers that count no addresses leave block 0 to those that do */
         w->shared_bytes = linear == 0 && r->kc->counters ? 0 : b->shared_bytes;
         w->state = WG_WARP_READY;
+        w->observed = b->observed;
+        w->row = b->observed ? r->g->observer.row : NULL;
         w->wide = false;
         w->sp = w->nsplits = w->lease = 0;
         w->R = wg_frame_regs(w->root);

@@ -8,6 +8,7 @@
 #include "exec/handlers.def"
 #undef WG_HANDLER_ROW
 wg_handler WG_ISA_NAME(wg_mem_select)(const struct wg_mem_desc *d);
+wg_handler WG_ISA_NAME(wg_mem_select_row)(const struct wg_mem_desc *d, bool safe);
 bool WG_ISA_NAME(wg_barrier_recheck)(struct wg_block *b);
 extern const struct wg_handler_set WG_ISA_NAME(wg_handler_set);
 
@@ -19,5 +20,6 @@ const struct wg_handler_set WG_ISA_NAME(wg_handler_set) = {
     },
     .mem = WG_ISA_NAME(wg_mem_select),
     .fuse = WG_ISA_NAME(wg_mem_fuse),
+    .mem_row = WG_ISA_NAME(wg_mem_select_row),
     .barrier_recheck = WG_ISA_NAME(wg_barrier_recheck),
 };

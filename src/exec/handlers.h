@@ -2,6 +2,7 @@
 #ifndef WG_EXEC_HANDLERS_H
 #define WG_EXEC_HANDLERS_H
 #include "exec/warp.h"
+#include <warpgrind/observer.h>
 
 enum wg_handler_id {
 #define WG_HANDLER_ROW(id, fn) WG_H_##id,
@@ -36,6 +37,7 @@ struct wg_mem_desc {
     uint32_t val[8];    /* slots; 0: sink */
     uint32_t b, c;      /* atomics: operand slots (V) */
     uint32_t vb[8];     /* vector atomics: operand slots */
+    struct wg_access_site *from; /* what the observer knows; NULL: no observer, or never a row */
 };
 
 /* Bits of BAR's and BAR_ARRIVE's k2. */
@@ -67,6 +69,7 @@ struct wg_handler_set {
     wg_handler basic[WG_H_COUNT_];
     wg_handler (*mem)(const struct wg_mem_desc *d);
     void (*fuse)(struct wg_inst *insts, uint32_t n); /* after everything else: see mem_full.c */
+    wg_handler (*mem_row)(const struct wg_mem_desc *d, bool safe); /* see wg_mem_select_row */
     bool (*barrier_recheck)(struct wg_block *b); /* after lanes exited: releases what nobody else will reach */
 };
 const struct wg_handler_set *wg_handlers_best(void);

@@ -28,26 +28,53 @@ static uint32_t stack_of(const struct wg_access *a, uint32_t *sites, uint32_t n)
     return k;
 }
 
+/* Whether all lanes access a row that the observer has nothing against. */
+WG_INLINE bool row(const struct wg_warp *w, const struct wg_inst *i, const char *R)
+{
+    const struct wg_mem_desc *m = i->p;
+    const struct wg_access_site *s = m->from;
+    if (!s || (s->strong && w->row) || m->acls > WG_ADDR_A)
+        return false;
+    uint64_t base = *(const uint64_t *)(R + i->a) + (uint64_t)(int64_t)(int32_t)i->f, size = m->elem * m->n;
+    int64_t stride = m->acls == WG_ADDR_A ? *(const int64_t *)(R + i->a + 8) : 0;
+    return stride >= 0 && stride < (1ll << 40) && base >= s->lo && base < s->hi && base + 31 * (uint64_t)stride + size <= s->hi &&
+           !((base | (uint64_t)stride) & (size - 1)) && (!w->row || w->row(w->observed, w->index, s, base, stride));
+}
+
+/* The same of any addresses, where nothing but the range matters. */
+static bool within(const struct wg_mem_desc *m, const uint64_t *addr, uint32_t on)
+{
+    uint64_t first = addr[__builtin_ctz(on)], size = m->elem * m->n, lo = m->from->lo, last = m->from->hi - size, out = 0;
+    if (m->from->hi - lo < size)
+        return false;
+    WG_LANES_LOOP(l)
+    {
+        uint64_t x = WG_LANES_IN(on, l, 8) ? addr[l] : first;
+        out |= (x < lo ? 1u : 0u) | (x > last ? 1u : 0u) | (x & (size - 1));
+    }
+    return !out;
+}
+
 /* p: the access, a and f: its address, k1: its kind, k2: bits of enum wg_observe_bit, e: shared array; d: predicate of
  * the lanes that may do it */
-H(observe)
+static __attribute__((noinline)) void lanes(struct wg_warp *w, const struct wg_inst *i, char *R, uint32_t on)
 {
     const struct wg_mem_desc *m = i->p;
     const struct wg_observer *o = &w->wk->run->g->observer;
-    uint32_t on = WG_ON, keep = 0;
+    uint32_t keep = 0;
     uint64_t addr[WG_LANES];
     int64_t disp = (int32_t)i->f;
-    if (!on) {
-        WG_P(i->d) = 0;
-        return i + 1;
-    }
     for (unsigned l = 0; l < 32; l++)
         addr[l] = (m->acls == WG_ADDR_S   ? *(const uint64_t *)(R + i->a)
                    : m->acls == WG_ADDR_A ? *(const uint64_t *)(R + i->a) + *(const uint64_t *)(R + i->a + 8) * l
                    : m->acls == WG_ADDR_V32 ? ((const uint32_t *)(R + i->a))[l]
                                             : ((const uint64_t *)(R + i->a))[l]) +
                   (uint64_t)disp;
-    struct wg_access x = {.site = i->site, .kind = i->k1, .scope = m->scope, .strong = i->k2 & WG_OBSERVE_STRONG,
+    if (!w->row && m->from && within(m, addr, on)) {
+        WG_P(i->d) = on;
+        return;
+    }
+    struct wg_access x = {.site = i->site, .kind = i->k1, .from = m->from, .scope = m->scope, .strong = i->k2 & WG_OBSERVE_STRONG,
                           .is_volatile = i->k2 & WG_OBSERVE_VOLATILE, .acquire = i->k2 & WG_OBSERVE_ACQUIRE,
                           .release = i->k2 & WG_OBSERVE_RELEASE, .guess = i->k2 & WG_OBSERVE_GUESS, .elem = m->elem,
                           .n = m->n, .addr = addr, .array = (int32_t)i->e, .local_bytes = frame_local(w),
@@ -83,7 +110,15 @@ H(observe)
     if (lo)
         keep |= o->access(o->ctx, w->blk->observed, w->index, &x);
     WG_P(i->d) = keep & on;
-    return i + 1;
+}
+H(observe)
+{
+    uint32_t on = WG_ON;
+    if (!on || (on == ~0u && row(w, i, R)))
+        WG_P(i->d) = on;
+    else
+        lanes(w, i, R, on);
+    WG_NEXT;
 }
 
 H(observe_fence)
@@ -170,7 +205,7 @@ uint32_t wg_observe_lanes(struct wg_warp *w, const struct wg_inst *i, const stru
                           .acquire = s->acquire, .release = s->release, .elem = s->elem, .n = s->n, .mask = mask,
                           .addr = at, .array = -1, .local_bytes = frame_local(w), .shared = w->blk->shared,
                           .value = bytes_of, .stack = stack_of, .impl = data, .regs = w->R};
-    return mask ? o->access(o->ctx, w->blk->observed, w->index, &x) & mask : 0;
+    return mask && o->access ? o->access(o->ctx, w->blk->observed, w->index, &x) & mask : mask;
 }
 void wg_observe_write(struct wg_warp *w, unsigned lane, unsigned space, uint64_t at, uint32_t bytes)
 {

@@ -65,6 +65,7 @@ static inline struct wg_frame *wg_frame_of(char *R) { return (struct wg_frame *)
 static inline char *wg_frame_regs(struct wg_frame *f) { return (char *)(f + 1); }
 uint32_t wg_frame_local(const struct wg_frame *f); /* bytes of local memory up to the end of this frame's */
 
+struct wg_access_site;
 struct wg_warp {
     uint32_t mask; /* lanes that execute now; FIRST member: handlers of the ALU know it */
     uint32_t live; /* lanes that have not exited */
@@ -99,6 +100,8 @@ struct wg_warp {
     struct wg_warp_trace *trace; /* of traced code */
     struct wg_frame *root;    /* the kernel's own frame */
     uint16_t *tid[3];         /* per lane, general block shapes */
+    void *observed;           /* the block's */
+    bool (*row)(void *block, uint32_t warp, const struct wg_access_site *s, uint64_t base, int64_t stride); /* observer.h */
 } __attribute__((aligned(64)));
 
 struct wg_barrier {
