@@ -1,10 +1,9 @@
-/* engine.c - times the engine: each kernel and size without counters, with them, and with models of caches and time,
- * on one worker and on several, in paired rounds; prints medians with their spread.
+/* engine.c - times the engine: each kernel and size without and with counters, on one worker and on several, in paired
+ * rounds; prints medians with their spread.
  *
  * usage: bench_engine [-r rounds] [-j workers] [-k kernel]... [-n size]... [-c] [-t] kernels.ptx
  *   -c: what each check costs instead, on one worker, beside counters alone
- *   -t: one line a run, "kernel n counters workers cpu-ns wall-ns", for bench/peers (counters 2:
- *       models too); with -c, for bench/checks,
+ *   -t: one line a run, "kernel n counters workers cpu-ns wall-ns", for bench/peers; with -c, for bench/checks,
  *       "kernel n check cpu-ns G-lane-instructions/s" */
 #include <warpgrind/profile.h>
 #include <warpgrind/warpgrind.h>
@@ -14,7 +13,7 @@
 #include <unistd.h>
 #include "work.h"
 
-enum { CONFIGS = 6, CHECKS = 6, MAX_ROUNDS = 99, MAX_PICK = 16 };
+enum { CONFIGS = 4, CHECKS = 6, MAX_ROUNDS = 99, MAX_PICK = 16 };
 static const char *const all_kernels[] = {"sgemm_naive", "sgemm_tiled", "transpose",
                                           "reduce",      "histogram",   "divergent"};
 
@@ -23,7 +22,6 @@ struct config {
     const char *name;
     bool counters;
     unsigned jobs, tools;
-    bool models;
     struct wg *g;
     struct wg_module *m;
     double cpu[MAX_ROUNDS], wall[MAX_ROUNDS]; /* seconds */
@@ -57,8 +55,7 @@ static bool fail(const struct config *c, const char *what)
 
 static bool open_config(struct config *c, const char *ptx, size_t n, const char *path)
 {
-    struct wg_options opt = {.size = sizeof opt, .jobs = c->jobs, .no_counters = !c->counters, .tools = c->tools,
-                             .models = c->models};
+    struct wg_options opt = {.size = sizeof opt, .jobs = c->jobs, .no_counters = !c->counters, .tools = c->tools};
     char err[512];
     if (wg_open(&opt, &c->g, err, sizeof err) != WG_OK) {
         fprintf(stderr, "bench_engine: %s\n", err);
@@ -178,7 +175,7 @@ static bool measure(struct config *c, unsigned nconfigs, const char *kernel, uns
             if (ok && terse && checks)
                 printf("%s %u %s %.6g %.6g\n", kernel, size, c[i].name, t.cpu * 1e9 / w.units, c[0].lane_insts / t.cpu * 1e-9);
             else if (ok && terse)
-                printf("%s %u %d %u %.6g %.6g\n", kernel, size, c[i].counters + c[i].models, c[i].jobs, t.cpu * 1e9 / w.units,
+                printf("%s %u %d %u %.6g %.6g\n", kernel, size, c[i].counters, c[i].jobs, t.cpu * 1e9 / w.units,
                        t.wall * 1e9 / w.units);
         }
     if (ok && !terse && checks) {
@@ -190,9 +187,8 @@ static bool measure(struct config *c, unsigned nconfigs, const char *kernel, uns
         for (unsigned i = 0; i < nconfigs; i++)
             print_times(&c[i], &w, rounds, insts);
         print_ratio("CPU time with counters / without", c[1].cpu, c[0].cpu, rounds);
-        print_ratio("CPU time with models / with counters", c[2].cpu, c[1].cpu, rounds);
         if (nconfigs == CONFIGS)
-            print_ratio("wall time of one worker / of all", c[1].wall, c[4].wall, rounds);
+            print_ratio("wall time of one worker / of all", c[1].wall, c[3].wall, rounds);
         printf("\n");
         fflush(stdout);
     }
@@ -238,10 +234,8 @@ int main(int argc, char **argv)
     }
     struct config plain[CONFIGS] = {{"no counters, 1 worker", false, 1, 0},
                                     {"counters, 1 worker", true, 1, 0},
-                                    {"models, 1 worker", true, 1, 0, true},
                                     {"no counters, all workers", false, jobs, 0},
-                                    {"counters, all workers", true, jobs, 0},
-                                    {"models, all workers", true, jobs, 0, true}};
+                                    {"counters, all workers", true, jobs, 0}};
     struct config each[CHECKS] = {{"counters", true, 1, 0},
                                   {"memcheck", true, 1, WG_TOOL_MEMCHECK},
                                   {"racecheck", true, 1, WG_TOOL_RACECHECK},
@@ -249,7 +243,7 @@ int main(int argc, char **argv)
                                   {"synccheck", true, 1, WG_TOOL_SYNCCHECK},
                                   {"all", true, 1, WG_TOOL_MEMCHECK | WG_TOOL_RACECHECK | WG_TOOL_INITCHECK | WG_TOOL_SYNCCHECK}};
     struct config *c = checks ? each : plain;
-    unsigned nconfigs = checks ? CHECKS : jobs > 1 ? CONFIGS : 3;
+    unsigned nconfigs = checks ? CHECKS : jobs > 1 ? CONFIGS : 2;
     bool ok = true;
     if (!terse && checks)
         printf("%u rounds, each configuration once a round, one worker; medians with range\n\n", rounds);

@@ -2,17 +2,14 @@
 """Compares modelled caches, traffic and time with what a GPU's counters said, launch by launch.
 
     warpgrind --model -o p.wgprof PROGRAM; tools/fidelity_traffic.py p.wgprof launches.csv [--all] [--kernel TEXT]
-        [--plot docs/time.svg]
 
 launches.csv: one row a launch under Nsight Compute's metric names, a second line of units. Launches are paired in order.
 Prints hits of the L1, sectors at the L2, bytes of memory and, where the profile has them, durations; then the limits
 that count as equal: L1 hits 3 points, L2 sectors 5 %, memory 5 % where more than 1 MB moved, durations 15 % in the mean
-over launches above 3 us and 20 % in the mean of each group, each group with the error of all others beside it; and how far
-the measured times lie from the predicted ones, which the printed band comes from. Exits with 1 when one is exceeded."""
+over launches above 3 us and 20 % in the mean of each group. Exits with 1 when one is exceeded."""
 import argparse
 import csv
 import json
-import math
 import sys
 
 # what holds a kernel back, by what the hardware said of it: the first rule that fits names the group
@@ -49,45 +46,12 @@ def pct(ours, theirs):
     return (ours / theirs - 1) * 100 if theirs else (0.0 if not ours else float("inf"))
 
 
-def plot(path, times):
-    """Predicted against measured, both axes logarithmic, one colour a group."""
-    size, left, top = 420, 60, 20
-    low, high = 0, 4  # powers of ten, in us
-    colours = ["#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#7b4fa3", "#00798c", "#555555"]
-    at = lambda us: (min(max(math.log10(us), low), high) - low) / (high - low) * size
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + size + 170}" height="{top + size + 50}" '
-           'font-family="sans-serif" font-size="12">', f'<rect x="{left}" y="{top}" width="{size}" height="{size}" '
-           'fill="none" stroke="#888"/>']
-    for d in range(low, high + 1):
-        p = at(10 ** d)
-        out.append(f'<path d="M{left + p:.1f} {top}V{top + size}M{left} {top + size - p:.1f}H{left + size}" stroke="#ddd"/>')
-        out.append(f'<text x="{left + p:.1f}" y="{top + size + 16}" text-anchor="middle">{10 ** d}</text>')
-        out.append(f'<text x="{left - 6}" y="{top + size - p + 4:.1f}" text-anchor="end">{10 ** d}</text>')
-    for ratio, dash in ((1, ""), (1.2, "4 4"), (1 / 1.2, "4 4")):
-        s = math.log10(ratio) / (high - low) * size
-        a, b = max(0, -s), min(size, size - s)
-        out.append(f'<path d="M{left + a:.1f} {top + size - a - s:.1f}L{left + b:.1f} {top + size - b - s:.1f}" '
-                   f'stroke="#888" stroke-dasharray="{dash}"/>')
-    names = [g for g, _ in GROUPS if any(t[0] == g for t in times)]
-    for group, kernel, ours, us in times:
-        out.append(f'<circle cx="{left + at(us):.1f}" cy="{top + size - at(ours):.1f}" r="4" fill="{colours[names.index(group)]}" '
-                   f'fill-opacity=".7"><title>{kernel}: {ours:.1f} us predicted, {us:.1f} us measured</title></circle>')
-    for k, name in enumerate(names):
-        out.append(f'<circle cx="{left + size + 16}" cy="{top + 10 + 18 * k}" r="4" fill="{colours[k]}"/>'
-                   f'<text x="{left + size + 26}" y="{top + 14 + 18 * k}">{name}</text>')
-    out.append(f'<text x="{left + size / 2}" y="{top + size + 38}" text-anchor="middle">measured on an H200, us</text>')
-    out.append(f'<text transform="translate(14 {top + size / 2}) rotate(-90)" text-anchor="middle">predicted, us</text></svg>')
-    with open(path, "w") as f:
-        f.write("\n".join(out) + "\n")
-
-
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("profile")
     ap.add_argument("truth")
     ap.add_argument("--all", action="store_true", help="every launch, not only those above 3 us")
     ap.add_argument("--first", type=int, default=0, help="the profile's first launch is row N of launches.csv")
-    ap.add_argument("--plot", default="", help="write predicted against measured times as SVG")
     ap.add_argument("--kernel", default="", help="only launches whose kernel contains TEXT")
     a = ap.parse_args()
     with open(a.profile) as f:
@@ -148,11 +112,6 @@ def main():
         err = lambda v: sum(abs(pct(x[2], x[3])) for x in v) / len(v)
         print(f"duration: mean absolute error {err(times):.1f} % over {len(times)} launches above 3 us")
         failed |= err(times) > 15
-        ratio = sorted(x[3] / x[2] for x in times)
-        share = lambda q: ratio[min(len(ratio) - 1, int(q * len(ratio)))]
-        print(f"measured over predicted: nine in ten launches from {share(0.05):.2f} to {share(0.95):.2f}")
-        if a.plot:
-            plot(a.plot, times)
         for g, _ in GROUPS:
             v = [x for x in times if x[0] == g]
             if v:

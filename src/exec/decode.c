@@ -151,28 +151,11 @@ static bool counts_guard(const struct wg_emit *e)
     return e->dec->o->counters && e->in->guard >= 0;
 }
 
-static void mark_upto(struct wg_emit *e, struct wg_mix to)
-{
-    if (!e->marked)
-        return;
-    struct wg_inst *i = &e->insts[e->marked - 1];
-    struct wg_mix from = e->marked_at == UINT32_MAX ? (struct wg_mix){0} : e->mix_at[e->marked_at];
-    i->b = to.slots - from.slots;
-    i->c = to.alone - from.alone;
-    e->marked = 0;
-}
-void wg_emit_mark(struct wg_emit *e, struct wg_inst *i)
-{
-    mark_upto(e, e->mix_at[e->cur]);
-    e->marked = (uint32_t)(i - e->insts) + 1;
-    e->marked_at = e->cur;
-}
-
 static void emit_all(struct wg_emit *e, const uint8_t *joins)
 {
     const struct wg_function *f = e->fn;
     const struct wg_cfg *g = &e->u->cfg;
-    e->n = e->marked = 0;
+    e->n = 0;
     for (uint32_t p = 0; p <= f->ninstrs && !e->failed; p++) {
         e->cur = p;
         e->at[p] = e->body[p] = e->n;
@@ -181,8 +164,6 @@ static void emit_all(struct wg_emit *e, const uint8_t *joins)
         if (starts) {
             uint32_t bb = p == f->ninstrs ? g->nbb : g->bb_of[p];
             memset(e->shadow, 0, f->nregs + 1);
-            if (e->mix && p)
-                mark_upto(e, e->mix[g->bb_of[p - 1]]);
             bool count = e->dec->o->counters && p < f->ninstrs;
             enum wg_handler_id id = e->wide ? WG_H_WJOIN : joins[bb] ? WG_H_JOIN : WG_H_COUNT;
             if (e->wide || joins[bb] || count) {
@@ -196,8 +177,8 @@ static void emit_all(struct wg_emit *e, const uint8_t *joins)
             if (e->mix && p < f->ninstrs && e->mix[bb].slots) {
                 struct wg_inst *i = wg_emit_h(e, WG_H_RECORD_BLOCK);
                 if (i) {
-                    e->marked = (uint32_t)(i - e->insts) + 1;
-                    e->marked_at = UINT32_MAX;
+                    i->b = e->mix[bb].slots;
+                    i->c = e->mix[bb].alone;
                 }
             }
         }
@@ -262,11 +243,9 @@ static bool emit_function(struct wg_decoder *d, struct wg_unit *u)
     if (d->o->observed)
         e.array = wg_provenance(d, f);
     if (d->o->traced) {
-        const struct wg_machine machine = {(uint32_t *)c->machine, (int32_t *)c->with};
         e.mix = wg_arena_alloc(&d->scratch, (u->cfg.nbb + 1) * sizeof *e.mix);
-        e.mix_at = wg_arena_alloc(&d->scratch, (f->ninstrs + 1) * sizeof *e.mix_at);
         e.use = wg_arena_alloc(&d->scratch, f->ninstrs + 1);
-        if (!e.mix || !e.mix_at || !e.use || !wg_mix_analyse(f, &u->cfg, u->merge, &d->scratch, &machine, e.mix, e.mix_at, e.use))
+        if (!e.mix || !e.use || !wg_mix_analyse(f, &u->cfg, u->merge, &d->scratch, e.mix, e.use))
             return false;
     }
     e.used = used;

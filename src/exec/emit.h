@@ -59,8 +59,7 @@ struct wg_emit { /* emission of one function in one mode */
     struct wg_var_slot *vars;
     uint32_t nvars;
     uint8_t *shadow;           /* per register: its wide slot holds its expansion since this point of the block */
-    struct wg_mix *mix, *mix_at; /* per basic block, per instruction; traced code only: see mix.h */
-    uint32_t marked, marked_at;  /* 1 + the decoded instruction that adds what comes after PTX instruction marked_at */
+    struct wg_mix *mix;        /* per basic block, traced code only */
     const uint8_t *used;       /* per register: 0, or 1 and the number of instructions that read it, 4 for more */
     uint8_t *use;              /* per instruction, traced code only: see mix.h */
     int32_t *array;            /* per register: the shared array it points into, -1: not known; NULL: not observed */
@@ -82,8 +81,6 @@ void wg_emit_move(struct wg_emit *e, struct wg_val to, struct wg_val from, bool 
 bool wg_emit_masked(const struct wg_emit *e, int32_t reg);
 bool wg_emit_uniform_pred(const struct wg_emit *e, int32_t reg); /* written as one truth for the warp */
 uint32_t wg_emit_var(struct wg_emit *e, const struct wg_symbol *s);      /* slot of a call's .param variable, 0: none */
-/* Traced code: i, emitted for the current instruction, adds what its block costs up to the next such one. */
-void wg_emit_mark(struct wg_emit *e, struct wg_inst *i);
 void wg_emit_refuse(struct wg_emit *e, const char *why);
 struct wg_val wg_emit_half(struct wg_val v, unsigned k); /* a 128-bit register is two 64-bit ones: the k-th */
 unsigned wg_container(enum wg_type t);

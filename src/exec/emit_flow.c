@@ -320,11 +320,8 @@ static void emit_barrier(struct wg_emit *e, bool arrive, bool red)
         wg_emit_refuse(e, "a barrier number that differs between the lanes of a warp");
         return;
     }
-    if (e->use && !arrive && e->in->op != WG_OP_BAR_WARP_SYNC) {
-        struct wg_inst *r = wg_emit_guarded(e, WG_H_RECORD_BARRIER);
-        if (r)
-            wg_emit_mark(e, r);
-    }
+    if (e->use && !arrive && e->in->op != WG_OP_BAR_WARP_SYNC)
+        wg_emit_guarded(e, WG_H_RECORD_BARRIER);
     struct wg_inst *i = wg_emit_guarded(e, arrive ? WG_H_BAR_ARRIVE : WG_H_BAR);
     if (!i)
         return;

@@ -339,7 +339,6 @@ static void record(struct wg_emit *e, const struct wg_mem_desc *d, uint32_t a, i
     i->k1 = (uint8_t)kind;
     i->k2 = kind == WG_TRACE_LOAD && past ? WG_TRACE_BYPASS : 0;
     i->e = e->use[e->cur];
-    wg_emit_mark(e, i);
 }
 
 static void load(struct wg_emit *e)

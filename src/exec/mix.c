@@ -2,10 +2,9 @@
 #include "exec/mix.h"
 #include <string.h>
 
-enum unit { UNIT_NONE, UNIT_FMA, UNIT_ANY, UNIT_ALU, UNIT_IMAD, UNIT_SEQUENCE, UNIT_FP64, UNIT_XU, UNIT_LSU, UNIT_CBU, UNIT_TENSOR, UNITS };
-/* Hundredths of cycles for which an instruction of a warp occupies the unit of one scheduler: 32 lanes over its width. ANY
- * goes to whichever of two is free; SEQUENCE is a mixture. Measured: tools/hw_time/data/cycles.csv, rate. */
-static const uint16_t unit_cycles[UNITS] = {0, 100, 100, 200, 200, 150, 200, 800, 100, 200, 1600};
+enum unit { UNIT_NONE, UNIT_FMA, UNIT_ALU, UNIT_IMAD, UNIT_FP64, UNIT_XU, UNIT_LSU, UNIT_CBU, UNIT_TENSOR, UNITS };
+/* cycles a warp occupies the unit of one scheduler: 32 lanes over its width */
+static const uint8_t unit_cycles[UNITS] = {0, 1, 2, 2, 2, 8, 1, 2, 16};
 enum cost_id {
 #define WG_COST(id, unit, n, latency) COST_##id,
 #include "exec/costs.def"
@@ -51,7 +50,7 @@ static enum cost_id arithmetic_cost(const struct wg_instr *in)
     }
     if (f)
         return wide ? COST_FP64 : wg_type_bytes(t) == 2 || t == WG_T_F16X2 || t == WG_T_BF16X2 ? COST_FP16 : COST_FP32;
-    return wide ? COST_INT64 : in->op == WG_OP_ADD || in->op == WG_OP_SUB ? COST_ADD : COST_INT;
+    return wide ? COST_INT64 : COST_INT;
 }
 
 static enum cost_id cost_of(const struct wg_instr *in)
@@ -88,17 +87,18 @@ struct walk {
     const struct wg_function *f;
     uint64_t *ready;      /* per register: cycle at which it can be read */
     uint32_t *load;       /* per register: 1 + the load that wrote it and was not used yet */
-    uint64_t *loaded_at;  /* per register: slots issued when it did */
+    uint32_t *loaded_at;  /* per register: slots issued when it did */
+    uint32_t *product;    /* per register: 1 + the widening product that wrote it in this block */
     uint64_t *taint;      /* per register: loads of this block that its value comes from */
     uint8_t *use;
     uint64_t from;        /* the same of the instruction being looked at */
-    struct { uint32_t instr, fence; uint64_t slot, address; bool constant; } loads[64]; /* of the last walk */
+    struct { uint32_t instr, slot, fence; uint64_t address; bool constant; } loads[64]; /* of the last walk */
     uint32_t nloads, fences;
     uint64_t now;
-    uint64_t slots, units[UNITS];
-    uint32_t cur;
+    uint32_t slots, units[UNITS], cur;
     uint64_t need;        /* of the instruction being looked at */
-    const uint32_t *machine; /* NULL: not known */
+    int32_t written;
+    bool takes_product;
 };
 
 static void look(void *ctx, int32_t reg, bool write)
@@ -108,8 +108,10 @@ static void look(void *ctx, int32_t reg, bool write)
         return;
     k->need = k->ready[reg] > k->need ? k->ready[reg] : k->need;
     k->from |= k->taint[reg];
+    if (k->product[reg])
+        k->takes_product = true;
     if (k->load[reg]) {
-        uint64_t d = (k->slots - k->loaded_at[reg]) / 100;
+        uint32_t d = k->slots - k->loaded_at[reg];
         uint8_t *u = &k->use[k->load[reg] - 1];
         *u = d < *u ? (uint8_t)d : *u;
         k->load[reg] = 0;
@@ -124,25 +126,34 @@ static void set(void *ctx, int32_t reg, bool write)
     k->ready[reg] = k->need;
     bool global = cost_of(in) == COST_GLOBAL;
     bool known = global && k->nloads && k->loads[k->nloads - 1].instr == k->cur;
-    k->taint[reg] = k->from | (known ? 1ull << (k->nloads - 1) : 0);
+    k->taint[reg] = known ? 1ull << (k->nloads - 1) : k->from;
     k->load[reg] = global ? k->cur + 1 : 0;
     k->loaded_at[reg] = k->slots;
+    bool wide = (in->op == WG_OP_MUL && in->half == WG_HALF_WIDE) || (in->op == WG_OP_SHL && wg_type_bytes((enum wg_type)in->type[0]) == 8);
+    k->product[reg] = wide ? k->cur + 1 : 0;
 }
 
-static bool steps(const struct wg_instr *in)
+/* Does only the loop's own bookkeeping: i += constant, the test at its end, the branch. */
+static bool bookkeeping(const struct wg_instr *in)
 {
+    if (in->op == WG_OP_BRA)
+        return true;
+    if (in->op == WG_OP_SETP)
+        return in->nops > 2 && wg_type_infos[in->type[0]].kind != 'F';
     return in->op == WG_OP_ADD && wg_type_infos[in->type[0]].kind != 'F' && in->nops == 3 &&
            in->ops[0].kind == WG_OPERAND_REG && in->ops[1].kind == WG_OPERAND_REG && in->ops[1].reg == in->ops[0].reg &&
            in->ops[2].kind == WG_OPERAND_IMM;
 }
-/* ptxas unrolls a small loop of one block four times, so that loads of four rounds go together. Seen in the instruction counts of an H200 for loops of 4 to 30 instructions (nvcc 13.0). */
+
+/* ptxas unrolls a small loop of one block four times: its counter, test and branch are then there once for four rounds.
+ * Seen in the instruction counts of an H200 for loops of 4 to 30 instructions (nvcc 13.0). */
 enum { UNROLL = 4, UNROLL_MAX = 64 };
 static bool unrolled(const struct wg_function *f, const struct wg_cfg *g, uint32_t bb)
 {
     const struct wg_bb *b = &g->bbs[bb];
     bool self = false, counts = false;
     for (uint32_t p = b->first; p < b->end; p++) /* its step is a constant */
-        counts |= steps(&f->instrs[p]);
+        counts |= f->instrs[p].op == WG_OP_ADD && bookkeeping(&f->instrs[p]);
     for (uint32_t s = 0; s < b->nsucc && counts; s++)
         self |= b->succ[s] == bb;
     for (uint32_t p = b->first; p < b->end && self; p++) {
@@ -151,23 +162,26 @@ static bool unrolled(const struct wg_function *f, const struct wg_cfg *g, uint32
     }
     return self && b->end - b->first <= UNROLL_MAX;
 }
-/* Once through a block, from k->now and k->slots on. All costs in hundredths of an instruction or cycle. */
-static void walk_block(struct walk *k, const struct wg_bb *b, const struct wg_merge *merge, struct wg_mix *at)
+static void walk_block(struct walk *k, const struct wg_bb *b, const struct wg_merge *merge, bool small_loop)
 {
-    uint64_t from_now = k->now, from_slots = k->slots;
+    uint32_t book = 0;
     for (uint32_t p = b->first; p < b->end; p++) {
         const struct wg_instr *in = &k->f->instrs[p];
-        enum cost_id id = cost_of(in);
-        struct cost c = costs[id];
-        uint32_t n = k->machine ? k->machine[p] : merge && (merge[p].leader != p || merge[p].dead) ? 0 : 100u * c.n;
+        struct cost c = costs[cost_of(in)];
+        if (merge && (merge[p].leader != p || merge[p].dead)) /* part of another access */
+            c.n = 0;
+        if (small_loop && bookkeeping(in) && c.n) {
+            c.latency = c.unit == UNIT_CBU ? (uint8_t)(c.latency / UNROLL) : c.latency;
+            book += c.n;
+            c.n = book % UNROLL == 1;
+        }
         k->cur = p;
         k->need = k->now;
+        k->takes_product = false;
         k->from = 0;
         wg_instr_regs(in, look, k);
-        if (in->op == WG_OP_BRA || (in->op == WG_OP_SETP && wg_type_infos[in->type[0]].kind != 'F') || steps(in))
-            k->need = k->now; /* what counts a loop's rounds is there early: ptxas puts it where others wait */
-        at[p] = (struct wg_mix){(uint32_t)((k->slots - from_slots) / 100), (uint32_t)((k->now - from_now) / 100)};
-        if (id == COST_GLOBAL && in->op != WG_OP_ATOM && k->nloads < 64 && n) {
+        enum cost_id id = cost_of(in);
+        if (id == COST_GLOBAL && in->op != WG_OP_ATOM && k->nloads < 64 && c.n) {
             k->loads[k->nloads].instr = p;
             k->loads[k->nloads].slot = k->slots;
             k->loads[k->nloads].fence = k->fences;
@@ -177,31 +191,30 @@ static void walk_block(struct walk *k, const struct wg_bb *b, const struct wg_me
         k->fences += id == COST_BARRIER || in->op == WG_OP_ATOM || in->op == WG_OP_RED || in->op == WG_OP_CALL ||
                      (in->op == WG_OP_ST && in->space != WG_SPACE_SHARED && in->space != WG_SPACE_PARAM) ||
                      in->order > WG_ORDER_WEAK;
-        uint64_t latency = 100u * (c.latency ? c.latency : c.n);
-        if (n) {
-            k->now = k->need + n;
-            k->slots += n;
-            k->units[c.unit] += (uint64_t)n * unit_cycles[c.unit] / 100;
+        if (in->op == WG_OP_ADD && k->takes_product && in->ntypes && wg_type_bytes((enum wg_type)in->type[0]) == 8)
+            c = costs[COST_FREE]; /* one multiply-add with its product */
+        if (c.n) {
+            k->now = k->need + c.n;
+            k->slots += c.n;
+            k->units[c.unit] += (uint32_t)c.n * unit_cycles[c.unit];
         }
-        if (n < 100 && (!n || c.unit == UNIT_CBU)) /* nothing, or there in some of an unrolled loop's rounds only */
-            latency = latency * n / 100;
-        k->need += n || !k->machine ? latency : 0;
+        k->need += c.latency ? c.latency : c.n;
         wg_instr_regs(in, set, k);
         if (c.unit == UNIT_CBU)
-            k->now += latency;
+            k->now += c.latency;
     }
 }
 
 /* ptxas starts the loads of a block together, as far as their addresses are known: a value is then first waited for when
  * the last of them has gone. rounds: of an unrolled loop that follow each other so. */
-static void hoist(struct walk *k, uint64_t slots, unsigned rounds)
+static void hoist(struct walk *k, uint32_t slots, unsigned rounds)
 {
     bool fenced = k->fences != 0;
     for (uint32_t j = 0; j < k->nloads; j++) {
-        uint64_t d = 0;
+        uint32_t d = 0;
         for (uint32_t x = j + 1; x < k->nloads; x++)
             if (!(k->loads[x].address >> j & 1) && (k->loads[x].fence == k->loads[j].fence || k->loads[x].constant))
-                d = (k->loads[x].slot - k->loads[j].slot) / 100 + 1;
+                d = k->loads[x].slot - k->loads[j].slot + 1;
         if (!k->loads[j].address && (!fenced || k->loads[j].constant))
             d += (rounds - 1) * slots;
         uint8_t *u = &k->use[k->loads[j].instr];
@@ -211,46 +224,37 @@ static void hoist(struct walk *k, uint64_t slots, unsigned rounds)
 }
 
 bool wg_mix_analyse(const struct wg_function *f, const struct wg_cfg *g, const struct wg_merge *merge, struct wg_arena *a,
-                    const struct wg_machine *machine, struct wg_mix *mix, struct wg_mix *at, uint8_t *use)
+                    struct wg_mix *mix, uint8_t *use)
 {
-    struct walk k = {.f = f, .use = use, .machine = machine->hundredths};
+    struct walk k = {.f = f, .use = use};
     uint32_t n = f->nregs + 1;
     k.ready = wg_arena_alloc(a, n * sizeof *k.ready);
     k.load = wg_arena_alloc(a, n * sizeof *k.load);
     k.loaded_at = wg_arena_alloc(a, n * sizeof *k.loaded_at);
+    k.product = wg_arena_alloc(a, n * sizeof *k.product);
     k.taint = wg_arena_alloc(a, n * sizeof *k.taint);
-    if (!k.taint || !k.ready || !k.load || !k.loaded_at)
+    if (!k.taint || !k.ready || !k.load || !k.loaded_at || !k.product)
         return false;
     memset(use, 255, f->ninstrs);
     for (uint32_t b = 0; b < g->nbb; b++) {
         memset(k.ready, 0, n * sizeof *k.ready);
         memset(k.load, 0, n * sizeof *k.load);
+        memset(k.product, 0, n * sizeof *k.product);
         memset(k.units, 0, sizeof k.units);
         memset(k.taint, 0, n * sizeof *k.taint);
         k.nloads = k.fences = 0;
+        bool loop = unrolled(f, g, b);
         k.now = k.slots = 0;
-        walk_block(&k, &g->bbs[b], merge, at);
-        uint64_t first = k.now, slots = k.slots;
+        walk_block(&k, &g->bbs[b], merge, loop);
+        uint64_t first = k.now;
+        uint32_t slots = k.slots;
         /* what the block leaves unfinished holds up the next one, most often itself again */
         k.nloads = k.fences = 0;
-        walk_block(&k, &g->bbs[b], merge, at);
-        hoist(&k, slots / 100, unrolled(f, g, b) ? UNROLL : 1);
+        walk_block(&k, &g->bbs[b], merge, loop);
+        hoist(&k, slots, loop ? UNROLL : 1);
         for (unsigned u = 0; u < UNITS; u++) /* of both walks */
             slots = k.units[u] / 2 > slots ? k.units[u] / 2 : slots;
-        uint64_t alone = k.now - first;
-        mix[b] = (struct wg_mix){(uint32_t)((slots + 50) / 100), (uint32_t)((alone > slots ? alone : slots) + 50) / 100};
-        for (uint32_t p = g->bbs[b].first; p < g->bbs[b].end; p++) {
-            at[p].slots = at[p].slots < mix[b].slots ? at[p].slots : mix[b].slots;
-            at[p].alone = at[p].alone < mix[b].alone ? at[p].alone : mix[b].alone;
-        }
+        mix[b] = (struct wg_mix){slots, (uint32_t)(k.now - first)};
     }
-    for (uint32_t b = g->nbb; b-- > 0 && machine->with;) /* guarded instructions go with the block that they are part of */
-        if (machine->with[b] >= 0) {
-            struct wg_mix *to = &mix[machine->with[b]];
-            to->slots += mix[b].slots;
-            to->alone += mix[b].slots;
-            mix[b] = (struct wg_mix){0};
-            memset(&at[g->bbs[b].first], 0, (g->bbs[b].end - g->bbs[b].first) * sizeof *at);
-        }
     return true;
 }

@@ -339,15 +339,6 @@ void wg_results_host(struct wg *g)
     wg_arena_free(&a);
 }
 
-/* What nine in ten launches of the tests took, over what was predicted: docs/model.md, from tools/fidelity_traffic.py. Of
- * devices that were not measured, with constants that were published, nothing is known: twice as far. */
-#define BAND_LOW 0.8
-#define BAND_HIGH 1.4
-#define BAND_LOW_UNMEASURED 0.6
-#define BAND_HIGH_UNMEASURED 1.8
-
-static double model_mhz(const struct wg *g) { return g->gpu->clock_mhz > 0 ? g->gpu->clock_mhz : 1500; }
-
 static void fill_model(struct wg_launch_result *l, const struct wg *g, const struct wg_replay_result *m,
                        const struct wg_run *r)
 {
@@ -376,24 +367,22 @@ static void fill_model(struct wg_launch_result *l, const struct wg *g, const str
     v[WG_MODELLED_FABRIC_ATOM] = (double)t->fabric_atom;
     v[WG_MODELLED_DRAM_READ] = (double)t->dram_read;
     v[WG_MODELLED_DRAM_WRITE] = (double)t->dram_write;
-    double launch = g->gpu->launch_ns > 0 ? g->gpu->launch_ns : 2000, mhz = model_mhz(g);
-    v[WG_MODELLED_DURATION] = launch + m->cycles * 1e3 / mhz;
-    v[WG_MODELLED_DURATION_LOW] = v[WG_MODELLED_DURATION] * (g->gpu->launch_ns > 0 ? BAND_LOW : BAND_LOW_UNMEASURED);
-    v[WG_MODELLED_DURATION_HIGH] = v[WG_MODELLED_DURATION] * (g->gpu->launch_ns > 0 ? BAND_HIGH : BAND_HIGH_UNMEASURED);
+    double launch = g->gpu->launch_ns > 0 ? g->gpu->launch_ns : 2000, band = g->gpu->launch_ns > 0 ? 0.3 : 0.5;
+    v[WG_MODELLED_DURATION] = launch + m->cycles * 1e3 / (g->gpu->clock_mhz > 0 ? g->gpu->clock_mhz : 1500);
+    v[WG_MODELLED_DURATION_LOW] = v[WG_MODELLED_DURATION] * (1 - band);
+    v[WG_MODELLED_DURATION_HIGH] = v[WG_MODELLED_DURATION] * (1 + band);
     v[WG_MODELLED_CYCLES] = m->cycles;
     v[WG_MODELLED_SM_ACTIVE] = m->sm_active_cycles;
     v[WG_MODELLED_WARPS_ACTIVE] = warps > 0 ? m->warp_cycles / warps : 0;
-    v[WG_MODELLED_CLOCK] = mhz;
+    v[WG_MODELLED_CLOCK] = g->gpu->clock_mhz;
     v[WG_MODELLED_ISSUE_BUSY] = m->busy_issue;
     v[WG_MODELLED_LSU_BUSY] = m->busy_lsu;
-    v[WG_MODELLED_PORT_BUSY] = m->busy_l2 > m->busy_port ? m->busy_l2 : m->busy_port;
+    v[WG_MODELLED_PORT_BUSY] = m->busy_port;
     v[WG_MODELLED_DRAM_BUSY] = m->busy_dram;
-    if (m->warp_cycles > 0) /* these two of timed warps, for others do not know */
+    if (m->warp_cycles > 0) {
+        v[WG_MODELLED_STALL_MEMORY] = m->stall_memory / m->warp_cycles;
         v[WG_MODELLED_STALL_BARRIER] = m->stall_barrier / m->warp_cycles;
-    if (m->timed_cycles > 0) {
-        double rest = 1 - v[WG_MODELLED_STALL_BARRIER];
-        v[WG_MODELLED_STALL_MEMORY] = rest * m->stall_memory / m->timed_cycles;
-        v[WG_MODELLED_STALL_PIPE] = rest * m->stall_pipe / m->timed_cycles;
+        v[WG_MODELLED_STALL_PIPE] = m->stall_pipe / m->warp_cycles;
     }
 }
 

@@ -5,9 +5,6 @@
 #include "model/registers.h"
 #include <stdlib.h>
 
-/* cycles that each more pass of an access adds to its latency: tools/hw_time/data/cycles.csv, shared_latency */
-enum { CONFLICT_LATENCY = 2 };
-
 struct wg_traffic_run {
     struct wg_replay *replay;
     struct wg_replay_result result;
@@ -16,27 +13,18 @@ struct wg_traffic_run {
     struct wg_trace_block **box; /* of cap */
     size_t n, cap, room;
     bool busy, known, failed;    /* known: the first block has come */
-    struct shared_site { uint32_t site; bool own; } *shared; /* that may access shared memory; own: no other */
-    uint32_t nshared;
-    struct seen { uint64_t passes, excess; } *seen; /* per worker: what wg_traffic_shared has handed out */
-    uint32_t level, timed; /* see wg_replay_level */
-    bool level_known; /* level can be read without the lock */
+    uint8_t *shared;             /* per site: its plain counts are shared-memory passes */
+    uint32_t level;
 };
 
-static bool find_shared(const struct wg_kernel_code *kc, struct wg_traffic_run *t)
+static void find_shared(const struct wg_kernel_code *kc, uint8_t *shared)
 {
-    t->shared = wg_calloc(kc->nsites + 1, sizeof *t->shared);
-    for (uint32_t c = 0; t->shared && c < kc->ncodes; c++)
+    for (uint32_t c = 0; c < kc->ncodes; c++)
         for (uint32_t i = 0; i < kc->codes[c]->fn->ninstrs; i++) {
             const struct wg_instr *in = &kc->codes[c]->fn->instrs[i];
-            enum wg_group group = wg_op_infos[in->op].group;
-            bool access = group == WG_GROUP_MEM || group == WG_GROUP_ATOM || group == WG_GROUP_TENSOR || group == WG_GROUP_ASYNC;
-            bool own = in->space == WG_SPACE_SHARED && (group == WG_GROUP_MEM || group == WG_GROUP_ATOM);
-            bool may = in->space == WG_SPACE_NONE || in->space == WG_SPACE_SHARED || in->space == WG_SPACE_SHARED_CLUSTER;
-            if (access && may)
-                t->shared[t->nshared++] = (struct shared_site){kc->codes[c]->site0 + i, own};
+            shared[kc->codes[c]->site0 + i] = in->space == WG_SPACE_SHARED &&
+                (wg_op_infos[in->op].group == WG_GROUP_MEM || wg_op_infos[in->op].group == WG_GROUP_ATOM);
         }
-    return t->shared;
 }
 
 static unsigned registers_of(const struct wg_run *r, struct wg_kernel *k)
@@ -75,32 +63,20 @@ bool wg_traffic_open(struct wg_run *r, struct wg_kernel *k)
                                  .clock_mhz = g->gpu->clock_mhz};
     t->room = 2 * (size_t)l.blocks_per_sm * wg_run_sms(r) + 64;
     t->replay = wg_replay_open(g->caches, &l);
-    t->seen = wg_calloc(r->nworkers + 1, sizeof *t->seen);
-    return t->replay && t->seen && find_shared(r->kc, t);
+    t->shared = wg_calloc(r->kc->nsites + 1, 1);
+    if (!t->replay || !t->shared)
+        return false;
+    find_shared(r->kc, t->shared);
+    return true;
 }
 
-/* All passes of a worker so far, and how many of them a bank conflict caused. */
-static struct seen passes(const struct wg_worker *k)
+static uint64_t passes(const struct wg_worker *k)
 {
-    const struct wg_traffic_run *t = k->run->traffic;
-    struct seen n = {0, 0};
-    for (uint32_t s = 0; s < t->nshared; s++) {
-        const struct wg_site_count *c = &k->site[t->shared[s].site];
-        n.passes += c->wavefronts + (t->shared[s].own ? c->full + c->same : 0);
-        n.excess += t->shared[s].own && c->wavefronts > c->access ? c->wavefronts - c->access : 0;
-    }
+    const uint8_t *shared = k->run->traffic->shared;
+    uint64_t n = 0;
+    for (uint32_t s = 0; s < k->run->kc->nsites; s++)
+        n += k->site[s].wavefronts + (shared[s] ? k->site[s].full + k->site[s].same : 0);
     return n;
-}
-
-void wg_traffic_shared(struct wg_warp *w)
-{
-    struct wg_traffic_run *t = w->wk->run->traffic;
-    if (!t->nshared)
-        return;
-    struct seen now = passes(w->wk), *was = &t->seen[w->wk->index];
-    w->trace->passes += (uint32_t)(now.passes - was->passes);
-    w->trace->alone += CONFLICT_LATENCY * (uint32_t)(now.excess - was->excess);
-    *was = now;
 }
 
 bool wg_traffic_begin(struct wg_block *b)
@@ -108,18 +84,14 @@ bool wg_traffic_begin(struct wg_block *b)
     struct wg_run *r = b->wk->run;
     if (!r->traffic)
         return true;
-    b->trace = wg_trace_block_new(b->nwarps, r->kc->nsites);
+    b->trace = wg_trace_block_new(b->nwarps);
     if (!b->trace)
         return false;
     b->trace->linear = b->linear;
-    b->trace->level_known = __atomic_load_n(&r->traffic->level_known, __ATOMIC_ACQUIRE);
-    b->trace->level = b->trace->level_known ? r->traffic->level : 0;
-    b->trace->timed = !b->trace->level_known || wg_trace_timed(b->linear, r->traffic->timed);
-    for (uint32_t k = 0; k < b->nwarps; k++) {
+    b->trace->level = __atomic_load_n(&r->traffic->level, __ATOMIC_ACQUIRE);
+    for (uint32_t k = 0; k < b->nwarps; k++)
         b->warps[k].trace = &b->trace->warp[k];
-        b->warps[k].trace->mask = (1u << b->trace->level) - 1;
-        b->warps[k].trace->timed = b->trace->timed;
-    }
+    b->passes0 = passes(b->wk);
     return true;
 }
 
@@ -129,12 +101,7 @@ void wg_traffic_end(struct wg_block *b)
     struct wg_trace_block *x = b->trace;
     if (!t)
         return;
-    struct seen now = passes(b->wk), *was = &t->seen[b->wk->index];
-    for (uint32_t k = 0; k < x->nwarps; k++) /* what came after the last barrier */
-        x->warp[k].alone += CONFLICT_LATENCY * (uint32_t)(now.excess - was->excess) / x->nwarps;
-    wg_trace_close(x);
-    x->shared_wavefronts = now.passes - was->passes;
-    *was = now;
+    x->shared_wavefronts = passes(b->wk) - b->passes0;
     b->trace = NULL;
     pthread_mutex_lock(&t->lock);
     while (t->busy && t->n >= t->room) /* the replay is behind: let it catch up */
@@ -167,14 +134,10 @@ void wg_traffic_end(struct wg_block *b)
         free(v);
         wg_replay_advance(t->replay);
         pthread_mutex_lock(&t->lock);
-        uint32_t level, timed;
-        if (wg_replay_level(t->replay, &level, &timed)) {
-            if (!t->known) {
-                t->level = level;
-                t->timed = timed;
-            }
+        uint32_t level;
+        if (wg_replay_level(t->replay, &level)) {
+            __atomic_store_n(&t->level, level, __ATOMIC_RELEASE);
             t->known = true;
-            __atomic_store_n(&t->level_known, true, __ATOMIC_RELEASE);
         }
         pthread_cond_broadcast(&t->moved);
     }
@@ -218,7 +181,6 @@ void wg_traffic_close(struct wg_run *r)
     free(t->box);
     wg_replay_close(t->replay);
     free(t->shared);
-    free(t->seen);
     pthread_mutex_destroy(&t->lock);
     pthread_cond_destroy(&t->moved);
     free(t);

@@ -9,9 +9,6 @@ bool wg_traffic_open(struct wg_run *r, struct wg_kernel *k);
 /* A block begins, or has ended; begin gives its warps a trace. false: no memory. */
 bool wg_traffic_begin(struct wg_block *b);
 void wg_traffic_end(struct wg_block *b);
-/* Puts the passes of shared memory since the last call on this worker into w's trace: a warp runs alone until it waits at a
- * barrier, so they are its own. */
-void wg_traffic_shared(struct wg_warp *w);
 /* Whether a worker other than the first may start: how finely to look is known once the first block has ended. */
 void wg_traffic_wait(struct wg_run *r);
 /* The launch is over: the results, valid until wg_traffic_close. */

@@ -8,24 +8,19 @@ enum {
     L1_SETS = 64, L1_WAYS = 32, /* up to 256 KiB; smaller ones use fewer ways */
     L2_WAYS = 16,
     PATH_SLOTS = 512,
-    /* Bytes that memory could have read in the time of: tools/hw_time/data, requests.csv at 132 SMs and write32 */
-    LONE_BYTES = 88,        /* one pair of a line; 72 where the next line follows, 111 where lines are scattered */
-    WRITE_REQUEST_BYTES = 28, WRITE_SECTOR_BYTES = 30, /* a line with sectors that were written partly */
-    REDUCTION_BYTES = 42,   /* a line changed for one lane */
-    PARTLY_PAIR_BYTES = 160, PARTLY_LINE_BYTES = 80, /* filling and writing back a line that was written partly */
     SAMPLE_SETS = 1 << (WG_TRACE_LEVELS - 1), /* a number of sets is a multiple of this */
 };
 
 struct l1_set {
-    uint32_t tag[L1_WAYS], stamp[L1_WAYS]; /* of those used */
+    uint32_t tag[L1_WAYS], stamp[L1_WAYS]; /* tag 0: empty */
     uint8_t valid[L1_WAYS];
-    uint32_t epoch, clock, used; /* used: ways that were ever filled, the first ones */
+    uint32_t epoch, clock;
 };
 struct l2_set {
     uint32_t tag[L2_WAYS], stamp[L2_WAYS];
     uint32_t words[L2_WAYS];               /* 4-byte words written since the fill, of sectors that are not valid */
     uint8_t valid[L2_WAYS], dirty[L2_WAYS]; /* bit k: sector k */
-    uint32_t epoch, clock, used;
+    uint32_t epoch, clock;
 };
 struct pending { uint32_t tag, sectors, sharers; uint64_t ready; }; /* a read on its way for the SMs of one path */
 
@@ -118,22 +113,16 @@ static struct l1_set *l1_set(struct wg_caches *c, unsigned sm, uint32_t h)
 {
     struct l1_set *s = &c->l1[(size_t)sm * L1_SETS + h % L1_SETS];
     if (s->epoch != c->l1_epoch) {
+        memset(s, 0, sizeof *s);
         s->epoch = c->l1_epoch;
-        s->clock = s->used = 0;
     }
     return s;
 }
 static int find(const uint32_t *tag, unsigned ways, uint32_t t)
 {
-    for (unsigned w = 0; w < ways; w += 8) { /* eight at a time: what lies behind the last is never equal and counted */
-        unsigned hit = 0;
-        for (unsigned k = 0; k < 8; k++)
-            hit |= (unsigned)(tag[w + k] == t) << k;
-        if (hit) {
-            w += (unsigned)__builtin_ctz(hit);
-            return w < ways ? (int)w : -1;
-        }
-    }
+    for (unsigned w = 0; w < ways; w++)
+        if (tag[w] == t)
+            return (int)w;
     return -1;
 }
 static unsigned oldest(const uint32_t *stamp, unsigned ways)
@@ -149,8 +138,8 @@ static struct l2_set *l2_set(struct wg_caches *c, unsigned part, uint32_t h)
     /* two hash bits below those that choose the part stay out of the index */
     struct l2_set *s = &c->l2[(size_t)part * c->l2_sets + (h & 0x3fffffffu) % c->l2_sets];
     if (s->epoch != c->l2_epoch) {
+        memset(s, 0, sizeof *s);
         s->epoch = c->l2_epoch;
-        s->clock = s->used = 0;
     }
     return s;
 }
@@ -158,23 +147,20 @@ static unsigned home_of(const struct wg_caches *c, uint32_t h) { return c->parts
 
 static unsigned pairs(unsigned sectors) { return ((sectors & 3) ? 3u : 0) | ((sectors & 12) ? 12u : 0); }
 static unsigned bits(unsigned m) { return (unsigned)__builtin_popcount(m); }
-static uint64_t fetch_time(unsigned sectors) { return sectors == 3 || sectors == 12 ? LONE_BYTES : 32ull * bits(sectors); }
 
 /* The way that holds the line, made if need be; what it held before is written back. */
 static unsigned l2_way(struct l2_set *s, uint32_t tag, struct wg_traffic *t)
 {
-    int w = find(s->tag, s->used, tag);
+    int w = find(s->tag, L2_WAYS, tag);
     if (w < 0) {
-        bool fresh = s->used < L2_WAYS;
-        w = fresh ? (int)s->used++ : (int)oldest(s->stamp, L2_WAYS);
-        if (!fresh && s->dirty[w]) {
+        w = (int)oldest(s->stamp, L2_WAYS);
+        if (s->tag[w] && s->dirty[w]) {
             unsigned partly = 0; /* sectors of which only some words were written: the rest comes from memory first */
             for (unsigned k = 0; k < 4; k++)
                 if ((s->dirty[w] >> k & 1) && !(s->valid[w] >> k & 1))
                     partly |= 1u << k;
             t->dram_read += 32ull * bits(partly);
             t->dram_write += 32ull * bits(s->dirty[w]);
-            t->memory_time += !partly ? 0 : pairs(partly) == 15 ? PARTLY_LINE_BYTES : PARTLY_PAIR_BYTES;
         }
         s->tag[w] = tag;
         s->valid[w] = s->dirty[w] = 0;
@@ -205,13 +191,11 @@ static enum wg_cache_level l2_read(struct wg_caches *c, unsigned part, uint32_t 
         t->l2_read_hit += bits(sectors & ~hmiss);
         level = hmiss ? WG_CACHE_DRAM_FAR : WG_CACHE_L2_FAR;
         t->dram_read += 32ull * bits(hmiss);
-        t->memory_time += fetch_time(hmiss);
         hs->valid[hw] |= (uint8_t)want;
     } else {
         t->l2_read_hit += bits(sectors & ~miss);
         want &= ~s->valid[w];
         t->dram_read += 32ull * bits(want);
-        t->memory_time += fetch_time(want);
         level = WG_CACHE_DRAM;
     }
     s->valid[w] |= (uint8_t)want;
@@ -221,9 +205,9 @@ static enum wg_cache_level l2_read(struct wg_caches *c, unsigned part, uint32_t 
 /* The way that holds the line in an L1, made if need be. */
 static unsigned l1_way(struct wg_caches *c, struct l1_set *s, uint32_t tag)
 {
-    int w = find(s->tag, s->used, tag);
+    int w = find(s->tag, c->l1_ways, tag);
     if (w < 0) {
-        w = s->used < c->l1_ways ? (int)s->used++ : (int)oldest(s->stamp, c->l1_ways);
+        w = (int)oldest(s->stamp, c->l1_ways);
         s->tag[w] = tag;
         s->valid[w] = 0;
     }
@@ -270,17 +254,6 @@ enum wg_cache_level wg_cache_load(struct wg_caches *c, unsigned sm, uint64_t tim
     return level;
 }
 
-void wg_cache_prefetch(const struct wg_caches *c, unsigned sm, uint64_t line)
-{
-    uint32_t h = hash_of(line);
-    const char *a = (const char *)&c->l1[(size_t)sm * L1_SETS + h % L1_SETS];
-    const char *b = (const char *)&c->l2[(size_t)part_of(c, sm) * c->l2_sets + (h & 0x3fffffffu) % c->l2_sets];
-    for (size_t k = 0; k < sizeof(struct l1_set); k += 64)
-        __builtin_prefetch(a + k);
-    for (size_t k = 0; k < sizeof(struct l2_set); k += 64)
-        __builtin_prefetch(b + k);
-}
-
 void wg_cache_fetched(struct wg_caches *c, unsigned sm, uint64_t line, uint64_t ready)
 {
     uint32_t h = hash_of(line);
@@ -295,7 +268,7 @@ static void forget_copy(struct wg_caches *c, uint32_t h, uint32_t tag, unsigned 
     if (c->parts < 2)
         return;
     struct l2_set *s = l2_set(c, !home_of(c, h), h);
-    int w = find(s->tag, s->used, tag);
+    int w = find(s->tag, L2_WAYS, tag);
     if (w >= 0)
         s->valid[w] &= (uint8_t)~sectors;
 }
@@ -319,7 +292,7 @@ void wg_cache_store(struct wg_caches *c, unsigned sm, uint64_t line, unsigned se
 {
     uint32_t h = hash_of(line), tag = tag_of(line);
     struct l1_set *s = l1_set(c, sm, h);
-    int w = find(s->tag, s->used, tag);
+    int w = find(s->tag, c->l1_ways, tag);
     unsigned n = bits(sectors), hit = w >= 0 ? n : 0;
     if (flags & WG_TRACE_LOCAL) { /* kept, for it is read again, and written through like any other */
         unsigned v = l1_way(c, s, tag);
@@ -334,7 +307,6 @@ void wg_cache_store(struct wg_caches *c, unsigned sm, uint64_t line, unsigned se
     }
     t->l2_write += n;
     t->l2_write_hit += n;
-    t->memory_time += whole == sectors ? 32ull * n : WRITE_REQUEST_BYTES + WRITE_SECTOR_BYTES * n;
     unsigned part = part_of(c, sm);
     if (home_of(c, h) != part) {
         t->fabric_write += n;
@@ -353,7 +325,7 @@ enum wg_cache_level wg_cache_atomic(struct wg_caches *c, unsigned sm, uint64_t l
     uint32_t h = hash_of(line), tag = tag_of(line);
     unsigned n = bits(sectors), home = home_of(c, h);
     struct l1_set *l1 = l1_set(c, sm, h); /* a copy in the L1 is stale now */
-    int lw = find(l1->tag, l1->used, tag);
+    int lw = find(l1->tag, c->l1_ways, tag);
     if (lw >= 0)
         l1->valid[lw] &= (uint8_t)~sectors;
     *(result ? &t->l2_atom : &t->l2_red) += n;
@@ -365,7 +337,6 @@ enum wg_cache_level wg_cache_atomic(struct wg_caches *c, unsigned sm, uint64_t l
     forget_copy(c, h, tag, sectors);
     t->l2_atomic_hit += n - bits(sectors & ~s->valid[w]);
     t->dram_read += 32ull * bits(miss);
-    t->memory_time += fetch_time(miss) + (n == 1 ? REDUCTION_BYTES : WRITE_REQUEST_BYTES + WRITE_SECTOR_BYTES * n);
     s->valid[w] |= (uint8_t)(miss | sectors);
     s->dirty[w] |= (uint8_t)sectors;
     return miss ? (far ? WG_CACHE_DRAM_FAR : WG_CACHE_DRAM) : far ? WG_CACHE_L2_FAR : WG_CACHE_L2;

@@ -8,10 +8,7 @@
  *   L2    one part per memory partition: a line has a home part by a hash of its address; the other part keeps a copy of
  *         what its own SMs read; write-back; stores to it fetch nothing until a partly written sector is evicted;
  *         atomics and reductions execute at the home part
- *   DRAM  is read and filled in pairs of sectors, 64 bytes; compressed memory is not modelled. What is written takes its
- *         time when it reaches the L2 (a copy takes as long as its reads and its writes one after the other, even where
- *         the L2 keeps what is written); a line that leaves with sectors of which only some words were written takes a
- *         burst of 64 bytes to fill and one to write (tools/hw_time/data: write, copy, write32)
+ *   DRAM  is read and filled in pairs of sectors, 64 bytes; compressed memory is not modelled
  * Sets are indexed by a hash whose low bits are those that traces are sampled by, so that a sample sees whole sets. */
 #ifndef WG_MODEL_CACHE_H
 #define WG_MODEL_CACHE_H
@@ -30,7 +27,6 @@ struct wg_traffic {
     uint64_t l2_atomic_hit;
     uint64_t fabric_read, fabric_write, fabric_atom; /* between the L2's parts, at the part that is asked */
     uint64_t dram_read, dram_write;   /* bytes */
-    uint64_t memory_time;             /* bytes that memory could have read in the time that all this takes it */
 };
 
 struct wg_caches;
@@ -49,8 +45,6 @@ void wg_cache_store(struct wg_caches *c, unsigned sm, uint64_t line, unsigned se
                     unsigned flags, struct wg_traffic *t);
 enum wg_cache_level wg_cache_atomic(struct wg_caches *c, unsigned sm, uint64_t line, unsigned sectors, bool result,
                                     struct wg_traffic *t);
-/* That line of device memory will be asked for soon: only speed depends on it. */
-void wg_cache_prefetch(const struct wg_caches *c, unsigned sm, uint64_t line);
 /* A read that missed arrives at this time: until then the SMs of its path share it. */
 void wg_cache_fetched(struct wg_caches *c, unsigned sm, uint64_t line, uint64_t ready);
 /* The line of the device that line k of the local memory of warp slot `slot` of an SM lies in. */

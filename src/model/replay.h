@@ -6,12 +6,9 @@
  *   warps     of a block are dealt to the SM's schedulers in turn; a warp runs the instructions between two events at the
  *             pace its scheduler has left (slots), but no faster than their own latencies allow (alone); it waits for a
  *             loaded value where that is first used
- *   units     the load/store unit and its data stage (shared with shared memory), the SM's port to the L2, the L2's reads
- *             and memory are queues with a rate; what SMs write takes memory's time as it goes; a slice of the L2 makes one
- *             atomic change after the other
- *   samples   only some lines are looked up in the caches; a load of others takes as long as one lately recorded at its place
- *             in the program. Of many blocks only some are timed so; the others go at the pace of these (cycles a slot)
- *   time      advances in steps of 512 cycles (up to 4096 in a sample); within a step the SMs of one path to the L2 go first to last event, one
+ *   units     the load/store unit and its data stage (shared with shared memory), the SM's port to the L2 and memory are
+ *             queues with a rate
+ *   time      advances in steps of 512 cycles; within a step the SMs of one path to the L2 go first to last event, one
  *             path after the other */
 #ifndef WG_MODEL_REPLAY_H
 #define WG_MODEL_REPLAY_H
@@ -25,22 +22,19 @@ struct wg_replay_launch {
     uint64_t l1_bytes;
     uint32_t nsites;
     bool keep_l2;           /* caches as the launch before left them */
-    int sample;             /* level to use; -1: as the first block suggests */
+    int sample;             /* enum wg_trace level to use; -1: as the first block suggests */
     double clock_mhz;       /* of the SMs */
 };
 
 struct wg_replay_result {
     unsigned level;           /* one line in 1 << level was followed */
-    unsigned timed;           /* one block in 1 << timed was */
     uint64_t missing_blocks;  /* whose traces were not whole */
     double cycles;            /* from the first block's start to the last one's end */
     double sm_active_cycles;  /* mean over all SMs of the time with a block on them */
     double warp_cycles;       /* warps resident, summed over cycles and SMs */
     double slots;             /* issue slots of all warps */
-    double timed_cycles;      /* of timed warps between barriers: what the next three are parts of */
     double stall_memory, stall_barrier, stall_pipe; /* warp cycles that waited for loads, barriers, and for units */
-    double busy_issue, busy_lsu, busy_port; /* of each unit's capacity while SMs were active, 0..1 */
-    double busy_l2, busy_dram;              /* the same of all cycles */
+    double busy_issue, busy_lsu, busy_port, busy_dram; /* of each unit's capacity while SMs were active, 0..1 */
     struct wg_traffic total;  /* scaled */
     struct wg_traffic *site;  /* of nsites; scaled; owned by the replay */
 };
@@ -51,8 +45,8 @@ struct wg_replay *wg_replay_open(struct wg_caches *c, const struct wg_replay_lau
 void wg_replay_put(struct wg_replay *r, struct wg_trace_block *b);
 /* Plays on until a block is needed that has not come, or all have ended. */
 void wg_replay_advance(struct wg_replay *r);
-/* How finely lines are followed, and that one block in 2^timed is timed, once the first block has come; false before. */
-bool wg_replay_level(const struct wg_replay *r, uint32_t *level, uint32_t *timed);
+/* How finely lines are followed, once the first block has come; false before. */
+bool wg_replay_level(const struct wg_replay *r, uint32_t *level);
 /* No more blocks come: plays to the end, leaving out what is missing. */
 void wg_replay_finish(struct wg_replay *r, struct wg_replay_result *out);
 void wg_replay_close(struct wg_replay *r); /* NULL is fine */

@@ -22,17 +22,16 @@ static void event(struct wg_trace_block *b, unsigned warp, unsigned kind, uint32
     uint64_t *v = wg_trace_room(b, w, 3);
     assert_non_null(v);
     v[0] = wg_trace_word0(kind, WG_TRACE_WHOLE, memory, 1, memory ? (unsigned)__builtin_popcount(sectors) : 0, use, 1);
-    v[1] = wg_trace_word1(slots, alone, 0, 0);
+    v[1] = wg_trace_word1(slots, alone, 0);
     v[2] = wg_trace_line(line, sectors, sectors, false);
     w->n += memory ? 3 : 2;
     b->slots += slots;
 }
 static struct wg_trace_block *block(uint64_t linear, unsigned nwarps)
 {
-    struct wg_trace_block *b = wg_trace_block_new(nwarps, 4);
+    struct wg_trace_block *b = wg_trace_block_new(nwarps);
     assert_non_null(b);
     b->linear = linear;
-    b->timed = true;
     return b;
 }
 /* Plays blocks that `make` fills, put in the given order. */
@@ -119,35 +118,6 @@ static void a_barrier_waits_for_the_last_warp(void **state)
     assert_true(o.stall_barrier > 3 * 4900 && o.stall_barrier < 3 * 5100);
 }
 
-static unsigned meet_lanes; /* lanes of a warp that change one address */
-static void meet(struct wg_trace_block *b)
-{
-    for (unsigned w = 0; w < b->nwarps; w++)
-        for (unsigned k = 0; k < 16; k++) {
-            uint64_t *v = wg_trace_room(b, &b->warp[w], 3);
-            assert_non_null(v);
-            v[0] = wg_trace_word0(WG_TRACE_RED, WG_TRACE_WHOLE, 1, 1, meet_lanes, 255, 1);
-            v[1] = wg_trace_word1(8, 20, 0, 0);
-            v[2] = wg_trace_line(5, 1, 0, false);
-            b->warp[w].n += 3;
-            b->slots += 8;
-        }
-}
-static void changes_of_one_sector_take_turns(void **state)
-{
-    (void)state;
-    struct wg_replay_result o;
-    /* an H200 took 786,086 and 394,723 cycles, start and end of the launch (3,000) included: tools/hw_time/data, red 0 and 1,
-     * 132 blocks of 8 warps that each add 16 times */
-    meet_lanes = 32;
-    double one = play(launch(132, 8, 8), meet, false, &o) + 3000;
-    assert_true(one > 0.95 * 786086 && one < 1.05 * 786086);
-    assert_int_equal(o.total.l2_red, 132 * 8 * 16 * 32);
-    meet_lanes = 16;
-    double two = play(launch(132, 8, 8), meet, false, &o) + 3000;
-    assert_true(two > 0.95 * 394723 && two < 1.05 * 394723);
-}
-
 static void mixed(struct wg_trace_block *b)
 {
     for (unsigned w = 0; w < b->nwarps; w++)
@@ -191,7 +161,6 @@ static void thinning_keeps_costs_and_drops_lines(void **state)
 {
     (void)state;
     struct wg_trace_block *b = block(0, 1);
-    b->timed = false; /* else each load stays, be it without its line */
     unsigned kept = 0;
     for (uint64_t k = 0; k < 1000; k++) {
         event(b, 0, WG_TRACE_LOAD, 2, 8, 0, k, 15);
@@ -219,7 +188,6 @@ int main(void)
         cmocka_unit_test(dependent_loads_take_the_latency_of_memory),
         cmocka_unit_test(a_stream_takes_what_memory_can_move),
         cmocka_unit_test(a_barrier_waits_for_the_last_warp),
-        cmocka_unit_test(changes_of_one_sector_take_turns),
         cmocka_unit_test(the_order_in_which_blocks_arrive_does_not_matter),
         cmocka_unit_test(a_block_that_never_came_is_left_out_and_counted),
         cmocka_unit_test(thinning_keeps_costs_and_drops_lines),
