@@ -184,6 +184,11 @@ static void plan_host(struct build *b, const char *source, enum source kind)
     wg_args_add(&j->argv, "-O1");
     wg_args_add(&j->argv, "-isystem");
     wg_args_add(&j->argv, b->o->include);
+    if (kind == SOURCE_C) { /* as nvcc's host compiler takes old C */
+        wg_args_add(&j->argv, "-Wno-error=implicit-function-declaration");
+        wg_args_add(&j->argv, "-Wno-error=implicit-int");
+        wg_args_add(&j->argv, "-Wno-error=int-conversion");
+    }
     for (size_t i = 0; i < b->options.both.n; i++) /* a C++ standard would be an error in C */
         if (kind == SOURCE_CXX || strncmp(b->options.both.v[i], "-std=c++", 8))
             wg_args_add(&j->argv, b->options.both.v[i]);

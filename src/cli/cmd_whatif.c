@@ -151,19 +151,21 @@ static uint64_t layout(struct ask *a, const struct wg_profile *p, const struct w
         printf("  %s: the source does not tell how long its rows are: give --array 'float %s[..][..]'\n", a->array, a->array);
         return 0;
     }
-    a->answered = true;
     struct wg_layout y = {.row = row, .unit = element, .mask = a->swizzle ? (uint32_t)a->amount : 0,
                           .pad = a->pad ? (uint32_t)a->amount * element : 0};
     if (y.mask && ((row / element) & (row / element - 1) || y.mask >= row / element)) {
-        wg_calc_fail(CMD, "a swizzle needs rows of a power of two of elements, and a mask below it; rows of %s have %" PRIu64, a->array,
-                     row / element);
-        return UINT64_MAX;
+        printf("  %s: a swizzle needs rows of a power of two of elements, and a mask below it; these have %" PRIu64 "\n", a->array,
+               row / element);
+        return 0;
     }
     struct wg_layout_result r;
     struct wg_calc_text t = {0};
     wg_layout_try(l, g->sites, array, &y, &r);
-    if (r.state != WG_LAYOUT_TRIED)
+    if (r.state != WG_LAYOUT_TRIED) {
+        a->answered = true;
         return (uint64_t)refuse(&r, a->array);
+    }
+    a->answered = true;
     printf("  %s: rows of %" PRIu64 " elements of %u bytes, ", a->array, row / element, element);
     if (a->pad)
         printf("padded by %" PRIu64, a->amount);

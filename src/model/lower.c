@@ -207,8 +207,10 @@ static bool is_address(const struct lowering *l, const struct wg_instr *in, int3
     }
     return true;
 }
+enum { WINDOW_CHANGES = 6 };
+
 /* An address, or what only changes its window on the way to one. */
-static bool leads_to_address(const struct lowering *l, const struct wg_instr *in, int32_t r)
+static bool leads_on(const struct lowering *l, const struct wg_instr *in, int32_t r, unsigned depth)
 {
     if (is_address(l, in, r))
         return true;
@@ -216,9 +218,14 @@ static bool leads_to_address(const struct lowering *l, const struct wg_instr *in
                   (in->op == WG_OP_CVT && in->ntypes == 2 && !is_float(in->type[0]) && !is_float(in->type[1]) &&
                    wg_type_bytes(in->type[0]) <= wg_type_bytes(in->type[1]));
     int32_t to = passes && in->guard < 0 && in->ops[0].kind == WG_OPERAND_REG ? in->ops[0].reg : -1;
-    return to >= 0 && l->def[to] >= 0 && in->ops[1].kind == WG_OPERAND_REG && in->ops[1].reg == r &&
-           all_users(l, to, leads_to_address);
+    if (to < 0 || l->def[to] < 0 || in->ops[1].kind != WG_OPERAND_REG || in->ops[1].reg != r || depth >= WINDOW_CHANGES)
+        return false;
+    for (uint32_t k = l->first[to]; k < l->first[to + 1]; k++)
+        if (l->needed[l->users[k]] && !leads_on(l, &l->f->instrs[l->users[k]], to, depth + 1))
+            return false;
+    return true;
 }
+static bool leads_to_address(const struct lowering *l, const struct wg_instr *in, int32_t r) { return leads_on(l, in, r, 0); }
 static bool shortens(const struct lowering *l, const struct wg_instr *in, int32_t r)
 {
     (void)l, (void)r;
@@ -373,7 +380,7 @@ static bool folds(const struct lowering *l, const struct wg_instr *in, int32_t r
             return true;
         if (to == 8 && from == 4)
             return wg_type_infos[in->type[1]].kind != 'S' || all_users(l, r, scales_wide);
-        const struct wg_instr *m = maker(l, in->ops[1].reg);
+        const struct wg_instr *m = is_reg(in, 1) ? maker(l, in->ops[1].reg) : NULL;
         return m && m->op == WG_OP_LD;
     }
     case WG_OP_NEG: case WG_OP_ABS: return is_float(type_of(in)) && all_users(l, r, takes_sign);
@@ -556,9 +563,12 @@ static void reads_of(struct lowering *l, const struct wg_instr *in, uint32_t fir
 /* Where an access lies: a register that is not folded and what is added to it. */
 static void find_base(const struct lowering *l, const struct wg_instr *in, struct wg_lower_op *op)
 {
-    const struct wg_operand *o = &in->ops[in->op == WG_OP_LD || in->op == WG_OP_LDU];
+    uint32_t at = in->op == WG_OP_LD;
     op->base = -1;
-    if ((in->op != WG_OP_LD && in->op != WG_OP_ST) || o->kind != WG_OPERAND_MEM || o->reg < 0)
+    if ((in->op != WG_OP_LD && in->op != WG_OP_ST) || in->nops <= at)
+        return;
+    const struct wg_operand *o = &in->ops[at];
+    if (o->kind != WG_OPERAND_MEM || o->reg < 0)
         return;
     int32_t r = o->reg;
     op->offset = o->imm;

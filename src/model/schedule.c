@@ -2,7 +2,7 @@
 #include "model/schedule.h"
 #include <string.h>
 
-enum { MOST_OPS = 4000 };
+enum { MOST_OPS = 2000, MOST_WORDS = 1 << 21 };
 
 struct edge { uint32_t to, next; uint16_t latency; };
 struct node { uint32_t edge, waits; int32_t height, ready; bool done; };
@@ -332,6 +332,8 @@ enum wg_status wg_schedule(const struct wg_lowered *f, unsigned budget, struct w
     struct scheduler s = {.f = f, .a = a, .result = out};
     uint32_t most = 0;
     *out = (struct wg_live){0};
+    if ((uint64_t)f->nblocks * (f->nregs / 64 + 1) > MOST_WORDS)
+        return WG_UNSUPPORTED;
     for (uint32_t b = 0; b < f->nblocks; b++)
         most = f->blocks[b].nops > most ? f->blocks[b].nops : most;
     s.left = wg_arena_alloc(a, (f->nvalues + 1) * sizeof *s.left);

@@ -4,6 +4,7 @@
 #include "model/lower.h"
 
 struct wg_live { uint32_t most; }; /* 32-bit registers live at once at most, the stack pointer apart */
-/* budget: registers the order may use before it prefers what frees some; 0: the order of the text. WG_NO_MEMORY. */
+/* budget: registers the order may use before it prefers what frees some; 0: the order of the text. WG_NO_MEMORY, or
+ * WG_UNSUPPORTED for a function too large to follow. */
 enum wg_status wg_schedule(const struct wg_lowered *f, unsigned budget, struct wg_arena *a, struct wg_live *out);
 #endif

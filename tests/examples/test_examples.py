@@ -64,9 +64,9 @@ class Example(unittest.TestCase):
         cls.ways = re.findall(r'"([^"]+)"', listed[1]) if listed else []
         with tempfile.TemporaryDirectory() as d:
             profile = os.path.join(d, "x.wgprof")
-            r = subprocess.run([WARPGRIND, "check", "-q", "--compiler", COMPILER,
-                                *(BUILD.get(PROGRAM, []) if COMPILER == "nvcc" else []), "-o", profile, source, str(cls.n),
-                                *cls.ways], capture_output=True, text=True, timeout=900)
+            build = BUILD.get(PROGRAM, []) if COMPILER == "nvcc" else []
+            r = subprocess.run([WARPGRIND, "check", "-q", "--compiler", COMPILER, *build, "-o", profile, source,
+                                str(cls.n), *cls.ways], capture_output=True, text=True, timeout=900)
             cls.out, cls.err = r.stdout, r.stderr
             t = subprocess.run([WARPGRIND, "findings", profile, "--csv"], capture_output=True, text=True)
             cls.found = list(csv.DictReader(io.StringIO(t.stdout)))
@@ -119,8 +119,8 @@ class Example(unittest.TestCase):
     def test_lanes_of_the_reduction(self):
         interleaved, _ = self.counts("<(Step)0, 256, true")
         sequential, blocks = self.counts("<(Step)2, 256, true")
-        # Most lanes idle from the first step: every warp comes to shared memory in five steps of eight, where whole warps
-        # could rest.
+        # Most lanes idle from the first step: every warp comes to shared memory in five steps of eight, where whole
+        # warps could rest.
         self.assertGreater(interleaved["access_inst"], 2 * sequential["access_inst"])
         # Of eight steps the last five are one warp's, whose lanes part; then one lane writes the sum. The last block's
         # edge may part one warp more.

@@ -17,7 +17,7 @@ class Learn(unittest.TestCase):
             at = next(i for i, w in enumerate(words) if w.endswith(".cu"))
             with self.subTest(name):
                 r = subprocess.run([WARPGRIND, *words[:at], "--compiler", COMPILER, *words[at:]], cwd=SOURCE, capture_output=True,
-                                   text=True, timeout=300)
+                                   text=True, timeout=800)
                 for part in parts.split("|"):
                     self.assertIn(part, r.stdout + r.stderr)
 

@@ -118,8 +118,9 @@ class Advice(unittest.TestCase):
         spare, all_ = numbers(r"([\d,]+) of the ([\d,]+) barriers", self.given("barrier"))
         self.assertEqual(self.run_.total("bad_barrier", "inst_executed", kind="barrier"), all_)
         self.assertEqual(self.run_.total("good_barrier", "inst_executed", kind="barrier"), all_ - spare)
-        self.assertIn("Spare", open(SOURCE, encoding="utf-8").read().splitlines()[
-            int(re.search(r"barrier +pairs\.cu:(\d+)", self.given("barrier"))[1]) - 2])
+        with open(SOURCE, encoding="utf-8") as f:
+            before = f.read().splitlines()[int(re.search(r"barrier +pairs\.cu:(\d+)", self.given("barrier"))[1]) - 2]
+        self.assertIn("Spare", before)
 
     def test_a_rectangle_reads_no_more_of_shared_memory_than_promised(self):
         run = Run(20, ["larger"])

@@ -197,6 +197,7 @@ static void references_are_objects_that_change(void **state)
     ok(cudaUnbindTexture(&t));
     __cudaUnregisterFatBinary(h);
     expect(cudaErrorInvalidTexture, cudaBindTexture(NULL, &t, p, &f32, 400));
+    cudaDeviceReset();
 }
 
 int main(void)

@@ -132,8 +132,8 @@ def launched(runner, part):
 
 def judged(profile, l, lockstep):
     rows = [r for r in told(profile, l) if r[0] in ("racecheck", "synccheck") and not (r[1] == "race-warp" and lockstep)]
-    if l["status"] != "OK":
-        rows.append(("assert" if "ssert" in l.get("status_text", "") else "stopped", l.get("status_text", l["status"])[:80], 0, 0))
+    if "ssert" in l.get("status_text", ""):
+        rows.append(("assert", "assertion", 0, 0))
     return rows
 
 
@@ -167,7 +167,9 @@ def run(runner, folder, o):
             elif k not in done:
                 yield name, given, want, None, why.get(k, "not launched")
             else:
-                rows = []
+                rows, stopped = [], ""
                 for l in done[k][1]:
                     rows += judged(done[k][0], l, "--warp-sync" in head)
-                yield name, given, want, rows, ""
+                    if l["status"] != "OK" and "ssert" not in l["status_text"]:
+                        stopped = l["status_text"]
+                yield name, given, want, None if stopped and not rows else rows, stopped
