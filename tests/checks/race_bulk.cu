@@ -2,6 +2,8 @@
 // sound: stages<4>, send<true>
 #include "common.h"
 #include <cstdint>
+// one statement, one line: compilers differ in which of several they name
+#define FETCH "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 128, [%2];"
 __device__ unsigned at(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
 __device__ void init(void *bar, unsigned n)
 {
@@ -10,8 +12,7 @@ __device__ void init(void *bar, unsigned n)
 __device__ void fetch(void *to, const void *from, void *bar)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 128;" ::"r"(at(bar)) : "memory");
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 128, [%2];" // !race-shared
-                 ::"r"(at(to)), "l"(from), "r"(at(bar)) : "memory"); // ?race-shared
+    asm volatile(FETCH ::"r"(at(to)), "l"(from), "r"(at(bar)) : "memory"); // !race-shared
 }
 __device__ void wait(void *bar, unsigned parity)
 {
