@@ -1,10 +1,11 @@
 """The exercises of `warpgrind learn` that run a program are answered as they say: test_learn.py WARPGRIND COMPILER SOURCE"""
+import os
 import shlex
 import subprocess
 import sys
 import unittest
 
-WARPGRIND, COMPILER, SOURCE = sys.argv[1:4]
+WARPGRIND, COMPILER, SOURCE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 
 
 class Learn(unittest.TestCase):
