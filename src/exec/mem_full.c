@@ -149,7 +149,7 @@ WG_INLINE void multiply_add(const struct wg_inst *i, const struct wg_inst *u, ch
         if (counted) {                                                                                                 \
             w->site[i->site].full++;                                                                                   \
             if (between)                                                                                               \
-                count_uniform(w, o, i->k1);                                                                                 \
+                count_uniform(w, o, i->k1);                                                                            \
         }                                                                                                              \
         if (!(is_shared))                                                                                              \
             ahead(w->wk, i, a, 128);                                                                                   \
