@@ -1,6 +1,6 @@
-/* mem_full.c - the commonest loads and stores of all: unguarded, every lane on, neighbours or one place, aligned. Whatever
- * else one turns out to be goes to its handler in mem.c. One counter tells it all: see wg_site_count. A load that a
- * multiply-add behind it uses does that too. */
+/* mem_full.c - the commonest loads and stores of all: unguarded, every lane on, neighbours or one place, aligned.
+ * Whatever else one turns out to be goes to its handler in mem.c. One counter tells it all: see wg_site_count. A load
+ * that a multiply-add behind it uses does that too. */
 #include "exec/approx.h"
 #include "exec/lanes.h"
 #include "exec/mem.h"
@@ -56,7 +56,7 @@ WG_INLINE void ahead(struct wg_worker *k, const struct wg_inst *i, uint64_t base
             m = (const char *)a;                                                                                       \
         }                                                                                                              \
         if (__builtin_expect(!ok, 0))                                                                                  \
-            return WG_ISA_NAME(wg_mem_same)[is_shared][counted](w, i, R);                                                                                \
+            return WG_ISA_NAME(wg_mem_same)[is_shared][counted](w, i, R);                                              \
         if (counted)                                                                                                   \
             w->site[i->site].same++;                                                                                   \
         *(uint64_t *)(R + i->d) = *(const uint32_t *)m;                                                                \
@@ -96,9 +96,9 @@ wg_handler WG_ISA_NAME(wg_mem_full)(const struct wg_mem_desc *d)
     return d->acls == WG_ADDR_A ? full[d->store][shared][d->elem == 8][counted] : NULL;
 }
 
-/* ---- a coalesced load and the multiply-add behind it, and perhaps a uniform load between the two for the other factor:
- * most of what a matrix product's inner loop does. The later instructions stay where they are, for those who come to
- * them otherwise. ---- */
+/* ---- a coalesced load and the multiply-add behind it, and perhaps a uniform load between the two for the other
+ * factor: most of what a matrix product's inner loop does. The later instructions stay where they are, for those who
+ * come to them otherwise. ---- */
 WG_INLINE const char *place(const struct wg_warp *w, uint64_t a, bool is_shared)
 {
     return is_shared ? w->shared + a : (const char *)(uintptr_t)a;
@@ -109,8 +109,8 @@ WG_INLINE bool is_there(const struct wg_warp *w, uint64_t a, bool is_shared, uns
     return is_shared ? a + bytes <= w->shared_bytes && !(a & 3)
                      : a >= w->lo && a <= w->hi - bytes && !(a & (bytes - 1));
 }
-/* How the uniform load counts, in k1 of the first instruction: not, by the rules of full_s_*, or as one that the machine
- * code joins to others. */
+/* How the uniform load counts, in k1 of the first instruction: not, by the rules of full_s_*, or as one that the
+ * machine code joins to others. */
 enum { UNCOUNTED, ONE_WORD, JOINED };
 static unsigned uniform_kind(const struct wg_mem_desc *d)
 {
@@ -123,7 +123,8 @@ WG_INLINE void count_uniform(struct wg_warp *w, const struct wg_inst *i, unsigne
     else if (kind == JOINED)
         wg_count_same(w, i);
 }
-WG_INLINE void multiply_add(const struct wg_inst *i, const struct wg_inst *u, char *R, const float *m, float s, bool keep)
+WG_INLINE void multiply_add(const struct wg_inst *i, const struct wg_inst *u, char *R, const float *m, float s,
+                            bool keep)
 {
     const float *c = WG_VEC(float, u->c);
     float *v = WG_VEC(float, i->d), *d = WG_VEC(float, u->d);
