@@ -17,8 +17,9 @@ for log in logs:
             out = t.get("stdout", "") + t.get("stderr", "")
             if t["result"] in ("OK", "EXPECTEDFAIL"):
                 passed += 1
-                for why in re.findall(r"skipped '([^']*)'|\(skipped=(\d+)\)", out):
-                    print(f"{build}: part of {t['name']} skipped{': ' + why[0] if why[0] else ''}")
+                whys = re.findall(r"skipped ['\"](.*)['\"]", out) or re.findall(r"\(skipped=\d+\)", out)
+                for why in whys:
+                    print(f"{build}: part of {t['name']} skipped: {why.strip('()')}")
             elif t["result"] == "SKIP":
                 skipped += 1
                 last = [l for l in out.strip().split("\n") if l.strip()]

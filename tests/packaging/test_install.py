@@ -151,4 +151,4 @@ class Install(unittest.TestCase):
                 run(shell, *words, find("_warpgrind" if shell == "zsh" else "warpgrind.fish"))
 
 
-unittest.main(argv=sys.argv[:1])
+unittest.main(argv=sys.argv[:1], verbosity=2)  # says why a test is skipped
